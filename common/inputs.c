@@ -85,13 +85,16 @@ static bool is_active(const struct hc_inputs *in, hc_player player) {
 
 /// Notes that an input or a roster change of `tick` is about to be put.
 static void activate(struct hc_inputs *in, hc_player player, hc_tick tick) {
+    size_t size = input_size(in);
     in->changed_at[player] = hc_tick_max(in->changed_at[player], tick);
     if (is_active(in, player))
         return;
     in->changed_at[player] = tick;
     in->active[player / 64] |= UINT64_C(1) << player % 64;
-    for (size_t cell = player; cell < in->cells; cell += in->world->players)
+    for (size_t cell = player; cell < in->cells; cell += in->world->players) {
         in->base[cell] = HC_NO_TICK;
+        memset(in->given + cell * size, 0, size); // as the effective input of a player without any
+    }
 }
 
 /// Deactivates a player that has left, once all of its slots are unknown and without a base.
@@ -283,8 +286,8 @@ void hc_inputs_prepare(struct hc_inputs *in) {
         if (in->head > in->first)
             base = base_after(in, before + p, in->head - 1, in->base[before + p]);
         renew(in, p, in->head, row + p, base);
+        copy_input(in->given + (row + p) * size, in->effective + (row + p) * size, size);
     }
-    memcpy(in->given + row * size, in->effective + row * size, in->world->players * size);
 }
 
 /// HC_OK when `tick` is in the window.

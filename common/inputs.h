@@ -26,7 +26,8 @@ struct hc_inputs {
         *base; ///< newest known tick before the slot since the last roster change, or HC_NO_TICK
     uint8_t *known;     ///< input_size bytes each, valid in HC_SLOT_KNOWN
     uint8_t *effective; ///< input_size bytes each, valid before `head` and where forced
-    uint8_t *given;     ///< input_size bytes each, valid before `head`: the last step's input
+    uint8_t *given;     ///< input_size bytes each, of active players, valid before `head`: the last
+                        ///< step's input
 
     // Per player.
     hc_tick *past_base;      ///< newest known tick before the window, or HC_NO_TICK

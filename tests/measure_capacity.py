@@ -329,7 +329,8 @@ def in_room(clients, room):
     """Splits the time of a tick into that of the world and that of each client, by a run without clients."""
     ramp, corner = 1, ("--game", os.path.join(options.programs, "..", "games", "corner_plugin.so"))
     empty = idle(room, options.short + ramp, *corner)
-    row = run(clients, options.short, room=room, full=0, ramp=ramp, more=corner,
+    # Linear snapshots in every world: a slower one would change to them, and the others would not.
+    row = run(clients, options.short, room=room, full=0, ramp=ramp, more=(*corner, "--extrapolation", "linear"),
               server=(*corner, "--view", view_of(clients, OTHERS, CORNER)))
     server, world = row["daemon"], empty["tick_ms"]["p50"]
     more = server["tick_lateness_ms"]["count"] - empty["tick_lateness_ms"]["count"]
@@ -339,7 +340,7 @@ def in_room(clients, room):
 
 def growth_of_world(clients):
     rows = [in_room(clients, room) for room in ((CORNER, 4096) if options.quick else (CORNER, 1024, 4096))]
-    put(f"{clients} light clients with the same view in worlds with room for more (`--max-clients`), after as long "
+    put(f"{clients} light clients with the same view and linear snapshots in worlds with room for more (`--max-clients`), after as long "
         f"a run of a daemon without clients. They play in the corner that a world for {CORNER} would be, so they see "
         "as many players and pickups. The world's time is the p50 of that daemon's work in a tick; a client's time "
         "is the difference of both daemons' processor time.")
