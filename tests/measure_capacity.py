@@ -340,10 +340,10 @@ def in_room(clients, room):
 
 def growth_of_world(clients):
     rows = [in_room(clients, room) for room in ((CORNER, 4096) if options.quick else (CORNER, 1024, 4096))]
-    put(f"{clients} light clients with the same view and linear snapshots in worlds with room for more (`--max-clients`), after as long "
-        f"a run of a daemon without clients. They play in the corner that a world for {CORNER} would be, so they see "
-        "as many players and pickups. The world's time is the p50 of that daemon's work in a tick; a client's time "
-        "is the difference of both daemons' processor time.")
+    put(f"{clients} light clients with the same view and linear snapshots in worlds with room for more "
+        "(`--max-clients`), after as long a run of a daemon without clients. They play in the corner that a world "
+        f"for {CORNER} would be, so they see as many players and pickups. The world's time is the p50 of that "
+        "daemon's work in a tick; a client's time is the difference of both daemons' processor time.")
     if any(row["reasons"] for row in rows) or rows[0]["each"] <= 0:
         put("Not all runs were held, so the worlds are not compared.")
     else:
