@@ -31,6 +31,7 @@ import measure_plot
 from measure_programs import END_S, Programs
 
 RATE, OTHERS, MOST = 60, 8, 4096
+CLOCK_HZ = os.sysconf("SC_CLK_TCK")
 CORNER = 256  # places of a world as large as the corner that corner_plugin.c plays in
 TICK_MS = 1000 / RATE
 WORK_MOST_MS = 0.8 * TICK_MS
@@ -511,6 +512,20 @@ def write():
         file.write(head + MARKS[0] + "\n".join(page).strip() + "\n" + MARKS[1] + tail)
 
 
+def processor_times():
+    """Seconds that all processors worked, and that the host took from them, since the machine began."""
+    with open("/proc/stat", encoding="utf-8") as file:
+        user, nice, system, _, _, interrupts, soft, stolen = map(int, file.readline().split()[1:9])
+    return (user + nice + system + interrupts + soft) / CLOCK_HZ, stolen / CLOCK_HZ
+
+
+def say_stolen(before):
+    """Tells how much of the time other machines on the host have taken, which makes ticks late."""
+    work, stolen = (now - then for now, then in zip(processor_times(), before))
+    put("", f"While these figures were measured, the host took {stolen:.1f} s from the processors, which worked for "
+        f"{work:.0f} s.")
+
+
 def conditions():
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         model = next((line.split(": ")[1].strip() for line in file if line.startswith("model name")), "unknown")
@@ -526,6 +541,7 @@ def conditions():
 
 def main():
     conditions()
+    before = processor_times()
     held, best, rows = section("Clients that one core holds", search) or (0, None, [])
     if best is None:
         put("", "Nothing was held, so nothing else was measured.")
@@ -539,6 +555,7 @@ def main():
     match = section("A match of 64 who all see each other", match_of_64)
     if match is not None:
         section("Players, cores, Mbit/s and memory", guide, best, match)
+    say_stolen(before)
     return 0
 
 
