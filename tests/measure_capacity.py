@@ -32,6 +32,7 @@ from measure_programs import END_S, Programs
 
 RATE, OTHERS, MOST = 60, 8, 4096
 CLOCK_HZ = os.sysconf("SC_CLK_TCK")
+STOLEN_MOST = 0.01  # of the time that the processors worked
 CORNER = 256  # places of a world as large as the corner that corner_plugin.c plays in
 TICK_MS = 1000 / RATE
 WORK_MOST_MS = 0.8 * TICK_MS
@@ -523,7 +524,7 @@ def say_stolen(before):
     """Tells how much of the time other machines on the host have taken, which makes ticks late."""
     work, stolen = (now - then for now, then in zip(processor_times(), before))
     put("", f"While these figures were measured, the host took {stolen:.1f} s from the processors, which worked for "
-        f"{work:.0f} s.")
+        f"{work:.0f} s." + (" It was not quiet: do not trust them." if stolen > STOLEN_MOST * work else ""))
 
 
 def conditions():
