@@ -163,10 +163,11 @@ void hc_sv_index_clear(struct hc_sv_index *index) {
         index->ticks[i].tick = index->ticks[i].head = HC_NO_TICK;
 }
 
-/// The shape of a grid of so many entities: most of the world's may be absent.
-static struct hc_grid_shape shape_for(const struct hc_sv_index *index, uint32_t entities) {
+/// The shape of the next grid, for about as many entities as were in the one before: most of the
+/// world's may be absent.
+static struct hc_grid_shape next_shape(const struct hc_sv_index *index) {
     struct hc_grid_shape shape = index->shape;
-    while (shape.buckets / 2 >= BUCKETS_MIN && shape.buckets / 2 >= entities)
+    while (shape.buckets / 2 >= BUCKETS_MIN && shape.buckets / 2 >= index->placed)
         shape.buckets /= 2;
     return shape;
 }
@@ -177,7 +178,7 @@ static void fill_index(struct hc_sv_index *index, const struct hc_timeline *time
     const uint8_t *presence = hc_timeline_presence(timeline, at->tick);
     const uint8_t *states = hc_timeline_states(timeline, at->tick);
     int64_t x, y;
-    at->shape = shape_for(index, index->placed); // about as many as a tick before
+    at->shape = next_shape(index);
     hc_grid_clear(&at->shape, at->grid);
     at->everywhere_count = index->placed = 0;
     for (uint32_t e = 1;
