@@ -13,17 +13,24 @@ struct hc_cl_snapshot_reader {
     struct hc_value_codec codec;
     uint8_t own_count;
     struct hc_extrapolator *extrapolator;
+    struct hc_runs runs; ///< of the units of snapshots
     struct hc_cl_baselines baselines;
     struct hc_cl_received snapshot; ///< the newest decoded
     uint8_t *values;                ///< [value_max * hc_unit_bytes]
     uint32_t value_max;
 };
 
+enum {
+    RUNS = 4,      ///< of each unit of a snapshot: one more than its player's usual input changes
+    RUN_STATES = 1 ///< of each: snapshots mostly come in the order of their ticks
+};
+
 /// One snapshot that is being read.
 struct reading {
     struct hc_cl_snapshot_reader *reader;
     struct hc_bits_reader bits;
-    bool missing; ///< a baseline is not here
+    const void *referee; ///< its state in the snapshot; NULL: unknown so far, or not alive
+    bool missing;        ///< a baseline is not here
 };
 
 // ---- Memory -------------------------------------------------------------------------------------
@@ -49,6 +56,8 @@ static size_t layout(struct hc_cl_snapshot_reader *reader, const struct hc_world
     uint32_t events = world->game->event_kind_count > 0 ? HC_GAME_EVENTS_MAX : 0;
     reader->snapshot.events = hc_carve(base, &used, events * sizeof *reader->snapshot.events);
     reader->values = hc_carve(base, &used, reader->value_max * value);
+    used += hc_runs_layout(&reader->runs, world, reader->extrapolator, units, RUNS, RUN_STATES,
+                           base == NULL ? NULL : base + used);
     // Room for one snapshot more: it is put while its baselines are still in use.
     used += hc_cl_baselines_layout(&reader->baselines, world, held + reader->value_max,
                                    base == NULL ? NULL : base + used);
@@ -56,26 +65,26 @@ static size_t layout(struct hc_cl_snapshot_reader *reader, const struct hc_world
 }
 
 size_t hc_cl_snapshot_reader_memory(const struct hc_world *world) {
-    struct hc_cl_snapshot_reader measured;
+    struct hc_cl_snapshot_reader measured = {.extrapolator = NULL};
     return layout(&measured, world, NULL) + hc_extrapolator_memory(world);
 }
 
 struct hc_cl_snapshot_reader *hc_cl_snapshot_reader_create(const struct hc_world *world,
                                                            uint8_t own_count) {
-    struct hc_cl_snapshot_reader measured;
+    struct hc_cl_snapshot_reader measured = {.extrapolator = hc_extrapolator_create(world)};
     uint8_t *block = hc_allocate(world->allocator, layout(&measured, world, NULL));
     struct hc_cl_snapshot_reader *reader = (struct hc_cl_snapshot_reader *)(void *)block;
-    if (block == NULL)
+    if (block == NULL || measured.extrapolator == NULL) {
+        hc_extrapolator_destroy(measured.extrapolator);
+        hc_release(world->allocator, block);
         return NULL;
+    }
+    reader->extrapolator = measured.extrapolator;
     layout(reader, world, block);
     hc_value_codec_init(&reader->codec, world);
     reader->own_count = own_count;
-    reader->extrapolator = hc_extrapolator_create(world);
     hc_cl_baselines_clear(&reader->baselines);
-    if (reader->extrapolator != NULL)
-        return reader;
-    hc_release(world->allocator, block);
-    return NULL;
+    return reader;
 }
 
 void hc_cl_snapshot_reader_destroy(struct hc_cl_snapshot_reader *reader) {
@@ -106,14 +115,15 @@ static struct hc_cl_received_value *next_value(struct reading *reading, hc_unit 
 
 /// Reads a value against its baseline `from`, or against nothing if that is NULL.
 static void read_value(struct reading *reading, const struct hc_unit_value *from,
-                       const void *referee, struct hc_cl_received_value *received) {
+                       struct hc_cl_received_value *received) {
     struct hc_cl_snapshot_reader *reader = reading->reader;
     struct hc_value_base base = {.codec = &reader->codec,
                                  .extrapolator = reader->extrapolator,
                                  .how = reader->snapshot.header.how,
                                  .unit = received->unit,
                                  .from = from,
-                                 .referee = referee};
+                                 .referee = reading->referee,
+                                 .runs = received->correction ? NULL : &reader->runs};
     hc_value_get(&reading->bits, &base, &received->value);
 }
 
@@ -165,19 +175,16 @@ static void read_inputs(struct reading *reading, const struct hc_cl_received_val
         read_run(reading, player, &next, input);
 }
 
-/// The referee of the snapshot that is being read: the first unit, if it is there and alive.
-static const void *referee_of(const struct hc_cl_received *snapshot) {
-    bool has =
-        snapshot->value_count > 0 && snapshot->values[0].unit == 0 && !snapshot->values[0].dropped;
-    return has && snapshot->values[0].value.presence[0] == HC_ALIVE
-               ? snapshot->values[0].value.states
-               : NULL;
+/// The values that follow are extrapolated with this referee (NULL: unknown).
+static void refer(struct reading *reading, const struct hc_unit_value *referee) {
+    bool alive = referee != NULL && referee->presence[0] == HC_ALIVE;
+    reading->referee = alive ? referee->states : NULL;
+    hc_runs_refer(&reading->reader->runs, reading->referee);
 }
 
 static void read_unit(struct reading *reading, const struct hc_snapshot_unit *unit) {
     struct hc_cl_received *snapshot = &reading->reader->snapshot;
     struct hc_unit_value base;
-    const void *referee = referee_of(snapshot);
     struct hc_cl_received_value *received = next_value(reading, unit->unit, snapshot->header.tick);
     if (received == NULL)
         return;
@@ -190,8 +197,10 @@ static void read_unit(struct reading *reading, const struct hc_snapshot_unit *un
         return;
     if (has_base)
         received->base_as_of = as_of;
-    read_value(reading, has_base ? &base : NULL, referee, received);
+    read_value(reading, has_base ? &base : NULL, received);
     read_inputs(reading, received);
+    if (unit->unit == 0) // the first
+        refer(reading, &received->value);
 }
 
 static void read_units(struct reading *reading) {
@@ -205,6 +214,7 @@ static void read_units(struct reading *reading) {
         reading->missing = reading->bits.failed = true;
     uint32_t count = hc_snapshot_get_names(&reading->bits, reader->world, &reader->snapshot.header,
                                            &base_units, named);
+    refer(reading, NULL);
     for (uint32_t i = 0; i < count && !reading->bits.failed; i++)
         read_unit(reading, &named[i]);
 }
@@ -224,7 +234,7 @@ static void read_correction(struct reading *reading, hc_tick at, hc_unit *next) 
                                                correction.same ? at : HC_NO_TICK, at, &base)))
         return;
     received->correction = true;
-    read_value(reading, has_base ? &base : NULL, referee_of(&reader->snapshot), received);
+    read_value(reading, has_base ? &base : NULL, received);
 }
 
 static void read_corrections(struct reading *reading) {

@@ -253,8 +253,7 @@ uint8_t hc_extrapolator_groups(const struct hc_extrapolator *extrapolator) {
     return extrapolator->groups_read;
 }
 
-/// Whether the unit is simulated.
-static bool simulates(enum hc_extrapolation how, hc_unit unit, uint32_t ticks) {
+bool hc_extrapolate_simulates(enum hc_extrapolation how, hc_unit unit, uint32_t ticks) {
     return how == HC_EXTRAPOLATION_STEP && unit != 0 && ticks > 0 &&
            ticks <= HC_EXTRAPOLATE_TICKS_MAX;
 }
@@ -262,7 +261,7 @@ static bool simulates(enum hc_extrapolation how, hc_unit unit, uint32_t ticks) {
 bool hc_extrapolate_takes_changes(const struct hc_world *world, enum hc_extrapolation how,
                                   hc_unit unit, const struct hc_unit_value *from, hc_tick tick) {
     return hc_unit_player(world, unit) != HC_NO_PLAYER && tick > from->tick &&
-           simulates(how, unit, tick - from->tick);
+           hc_extrapolate_simulates(how, unit, tick - from->tick);
 }
 
 /// Extrapolates the states of a unit that is simulated, with the changes of its owner's input.
@@ -294,7 +293,7 @@ void hc_extrapolate(struct hc_extrapolator *extrapolator, enum hc_extrapolation 
               hc_extrapolate_takes_changes(world, how, unit, from, tick));
     uint32_t ticks = tick - from->tick;
     extrapolator->groups_read = 0;
-    if (simulates(how, unit, ticks))
+    if (hc_extrapolate_simulates(how, unit, ticks))
         simulate(extrapolator, unit, from, changes, referee, tick, out);
     else
         hc_unit_copy(world, unit, out, from);

@@ -89,6 +89,9 @@ void hc_extrapolator_read(const struct hc_extrapolator *extrapolator, struct hc_
 /// Empties the scene.
 void hc_extrapolator_leave(struct hc_extrapolator *extrapolator);
 
+/// Whether an extrapolation of `unit` over so many ticks simulates it.
+bool hc_extrapolate_simulates(enum hc_extrapolation how, hc_unit unit, uint32_t ticks);
+
 /// Whether an extrapolation of `unit` from `from` to `tick` takes input changes: the unit is a
 /// player's and is simulated for at least one tick.
 bool hc_extrapolate_takes_changes(const struct hc_world *world, enum hc_extrapolation how,

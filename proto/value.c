@@ -424,11 +424,19 @@ static void put_parts(struct hc_bits_writer *bits, struct difference *difference
 /// Extrapolates the baseline to the tick of `out`, whose pointers are set.
 static void extrapolate(const struct hc_value_base *base, const struct hc_input_changes *changes,
                         struct hc_unit_value *out) {
-    if (base->from == NULL)
-        hc_extrapolate_absent(base->codec->world, base->unit, out->tick, out);
-    else
+    const struct hc_world *world = base->codec->world;
+    if (base->from == NULL) {
+        hc_extrapolate_absent(world, base->unit, out->tick, out);
+    } else if (base->runs != NULL &&
+               hc_extrapolate_simulates(base->how, base->unit, out->tick - base->from->tick)) {
+        uint64_t hash = hc_runs_hash(world, base->unit, base->from);
+        struct hc_unit_value end =
+            hc_runs_extrapolate(base->runs, base->unit, base->from, hash, changes, out->tick);
+        hc_unit_copy(world, base->unit, out, &end);
+    } else {
         hc_extrapolate(base->extrapolator, base->how, base->unit, base->from, changes,
                        base->referee, out->tick, out);
+    }
 }
 
 uint32_t hc_value_put_extrapolated(struct hc_bits_writer *bits, const struct hc_value_base *base,

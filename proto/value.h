@@ -47,7 +47,7 @@
 #pragma once
 
 #include "common/bits.h"
-#include "common/extrapolate.h"
+#include "common/runs.h"
 
 // ---- The codec of a world -----------------------------------------------------------------------
 
@@ -89,6 +89,8 @@ struct hc_value_base {
     hc_unit unit;
     const struct hc_unit_value *from; ///< the baseline, of no later tick than the value; NULL: none
     const void *referee;              ///< its state at the value's tick; NULL: unknown
+    struct hc_runs *runs;             ///< of the extrapolator, with this referee, along which
+                                      ///< hc_value_get extrapolates; NULL: none
 };
 
 /// Appends `value` with the input changes `changes`, if any; each must differ from the input that

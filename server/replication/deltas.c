@@ -1,18 +1,17 @@
 /// The ring of values, the table of stored deltas, and the input changes that a delta lists.
-// Inline, because a call costs as much as the hash of a unit.
-#define XXH_INLINE_ALL // NOLINT(readability-identifier-naming)
-
 #include "server/replication/deltas.h"
 
 #include "common/alloc.h"
 #include "common/mark.h"
+#include "common/mix.h"
 #include "hindcast/check.h"
 
 #include <string.h>
-#include <xxhash.h>
 
 enum {
     WAYS = 2,            ///< entries of a set, the newer first
+    RUNS = 32,           ///< of each unit
+    RUN_STATES = 12,     ///< of each run: the ticks that clients are shown at once, in the main
     KEY_BITS = 3,        ///< of an input's field that counts as keys, at most
     SECOND_SAVES = 6,    ///< bits that a second list must save lately,
     SECOND_UNTRIED = 16, ///< else one in so many deltas tries it
@@ -87,14 +86,6 @@ struct hc_sv_values_row hc_sv_values_row(struct hc_sv_values *values,
                                          values->newest + place * hc_unit_total(values->world)};
 }
 
-uint64_t hc_sv_values_hash(const struct hc_world *world, hc_unit unit,
-                           const struct hc_unit_value *value) {
-    size_t count = hc_unit_count(world, unit), size = count * world->stride;
-    if (value->states == value->presence + count) // as hc_unit_place puts them, of a player
-        return XXH3_64bits(value->presence, count + size);
-    return XXH3_64bits_withSeed(value->presence, count, XXH3_64bits(value->states, size));
-}
-
 /// Whether the value is what the timeline has of `unit` at the row's tick, with the newest known
 /// input `input` of its owner at `known`.
 static bool is_current(const struct hc_sv_values_row *row, hc_unit unit,
@@ -147,7 +138,7 @@ static hc_sv_value_id compare(const struct hc_sv_values_row *row, hc_unit unit,
     hc_unit_place(world, &value->unit, (uint8_t *)(value + 1));
     hc_unit_read(world, unit, row->presence, row->states, &value->unit);
     value->hash = (uint32_t)hc_unit_hash(world, unit, &value->unit);
-    value->states = hc_sv_values_hash(world, unit, &value->unit);
+    value->states = hc_runs_hash(world, unit, &value->unit);
     values->next = number_after(values);
     return value->id;
 }
@@ -214,11 +205,6 @@ const struct hc_sv_value *hc_sv_values_pinned(const struct hc_sv_values *values,
 
 // ---- Deltas -------------------------------------------------------------------------------------
 
-/// Bytes of the states of a unit's runs.
-static size_t run_bytes(const struct hc_world *world) {
-    return (size_t)HC_SV_RUNS * HC_SV_RUN_TICKS * hc_unit_bytes(world);
-}
-
 _Static_assert(HC_INPUT_MAX == 16, "an input is two words");
 
 static struct hc_sv_input_words words_of(const uint8_t *input, size_t size) {
@@ -270,15 +256,11 @@ size_t hc_sv_deltas_layout(struct hc_sv_deltas *deltas, const struct hc_world *w
     deltas->each = each;
     size_t sets = sets_for(deltas, hc_unit_total(world));
     deltas->entries = hc_carve(base, &used, sets * WAYS * sizeof *deltas->entries);
-    deltas->runs = hc_carve(base, &used, hc_unit_total(world) * sizeof *deltas->runs);
-    deltas->run_states = hc_carve(base, &used, hc_unit_total(world) * run_bytes(world));
+    used += hc_runs_layout(&deltas->runs, world, extrapolator, hc_unit_total(world), RUNS,
+                           RUN_STATES, base == NULL ? NULL : base + used);
     deltas->turns = hc_carve(base, &used, world->players * sizeof *deltas->turns);
     deltas->encoding = hc_carve(base, &used, sizeof *deltas->encoding);
     return used;
-}
-
-static void forget_runs(struct hc_sv_deltas *deltas) {
-    memset(deltas->runs, 0, hc_unit_total(deltas->world) * sizeof *deltas->runs);
 }
 
 void hc_sv_deltas_begin(struct hc_sv_deltas *deltas) {
@@ -286,8 +268,6 @@ void hc_sv_deltas_begin(struct hc_sv_deltas *deltas) {
         deltas->turns[p] = (struct hc_sv_turns){.head = HC_NO_TICK};
     for (unsigned i = 0; i < 2; i++) // at first each delta tries one
         deltas->second[i] = (struct hc_sv_second_list){.saved = 2 * SECOND_SAVES * SECOND_PARTS};
-    deltas->extrapolations = 0;
-    deltas->groups = 0;
     deltas->units = 0;
     hc_sv_deltas_serve(deltas, 1);
 }
@@ -302,15 +282,9 @@ void hc_sv_deltas_serve(struct hc_sv_deltas *deltas, uint32_t units) {
 
 // ---- Stored deltas ------------------------------------------------------------------------------
 
-/// A hash of two words.
-static uint64_t mix(uint64_t a, uint64_t b) {
-    uint64_t hash = (a ^ (b * UINT64_C(0x9e3779b97f4a7c15))) * UINT64_C(0xff51afd7ed558ccd);
-    return hash ^ hash >> 32;
-}
-
 static struct hc_sv_delta_entry *set_of(const struct hc_sv_deltas *deltas,
                                         const struct hc_sv_delta_key *key) {
-    uint64_t hash = mix(mix((uint64_t)key->base << 32 | key->value, key->referee), key->unit);
+    uint64_t hash = hc_mix(hc_mix((uint64_t)key->base << 32 | key->value, key->referee), key->unit);
     return &deltas->entries[(hash & (deltas->sets - 1)) * WAYS];
 }
 
@@ -435,177 +409,6 @@ static bool same_list(const struct hc_game *game, const struct hc_input_changes 
     return same;
 }
 
-// ---- Extrapolation ------------------------------------------------------------------------------
-
-/// The hash of the referee's fields that any step has read.
-static uint64_t hash_referee(const struct hc_sv_deltas *deltas, const void *referee) {
-    const struct hc_kind *kind = &deltas->world->game->kinds[0];
-    uint64_t hash = referee == NULL;
-    for (unsigned f = 0; f < kind->field_count && referee != NULL; f++)
-        if ((deltas->groups >> kind->fields[f].group & 1) != 0)
-            hash = mix(hash + f, (uint64_t)hc_field_get(&kind->fields[f], referee));
-    return hash;
-}
-
-void hc_sv_encoder_begin(struct hc_sv_encoder *encoder, const struct hc_sv_value *referee) {
-    bool alive = referee->unit.presence[0] == HC_ALIVE;
-    encoder->referee_id = referee->id;
-    encoder->referee = alive ? referee->unit.states : NULL;
-    encoder->referee_hash = hash_referee(encoder->deltas, encoder->referee);
-}
-
-/// The presence and the states of a run at a tick.
-static uint8_t *run_states(const struct hc_sv_deltas *deltas, hc_unit unit, unsigned run,
-                           hc_tick tick) {
-    return deltas->run_states + unit * run_bytes(deltas->world) +
-           (run * (size_t)HC_SV_RUN_TICKS + tick % HC_SV_RUN_TICKS) * hc_unit_bytes(deltas->world);
-}
-
-/// A walk of a unit from a baseline along stored runs.
-struct walk {
-    struct hc_sv_encoder *encoder;
-    hc_unit unit;
-    bool owned;
-    struct hc_unit_value now;    ///< its pointers are to the states there
-    uint64_t hash;               ///< of these states
-    uint8_t input[HC_INPUT_MAX]; ///< the owner's
-    uint64_t given;              ///< hash of that and of the referee
-};
-
-static void give(struct walk *walk, const uint8_t *input) {
-    uint64_t words[2] = {0};
-    memcpy(walk->input, input, sizeof walk->input);
-    memcpy(words, input, sizeof words);
-    walk->given = mix(mix(walk->encoder->referee_hash, words[0]), words[1]) | 1;
-}
-
-/// The run that the walk is on, the one that goes farthest; HC_SV_RUNS: none.
-static unsigned find_run(const struct walk *walk) {
-    const struct hc_sv_runs *runs = &walk->encoder->deltas->runs[walk->unit];
-    const uint64_t *hashes = runs->hashes[walk->now.tick % HC_SV_RUN_TICKS];
-    unsigned best = HC_SV_RUNS;
-    for (unsigned i = 0; i < HC_SV_RUNS; i++) {
-        const struct hc_sv_run *run = &runs->at[i];
-        if (hashes[i] == walk->hash && run->given == walk->given && walk->now.tick >= run->first &&
-            walk->now.tick <= run->to && (best == HC_SV_RUNS || run->to > runs->at[best].to))
-            best = i;
-    }
-    return best;
-}
-
-/// Stores where the walk is as the state of a run at that tick.
-static void store_state(const struct walk *walk, unsigned run) {
-    struct hc_sv_deltas *deltas = walk->encoder->deltas;
-    struct hc_unit_value to = {.tick = walk->now.tick};
-    hc_unit_place(deltas->world, &to, run_states(deltas, walk->unit, run, to.tick));
-    hc_unit_copy(deltas->world, walk->unit, &to, &walk->now);
-    deltas->runs[walk->unit].hashes[to.tick % HC_SV_RUN_TICKS][run] = walk->hash;
-}
-
-/// Begins a run where the walk is, instead of the one that was not used for the longest time.
-static unsigned begin_run(const struct walk *walk) {
-    struct hc_sv_runs *runs = &walk->encoder->deltas->runs[walk->unit];
-    unsigned oldest = 0;
-    for (unsigned i = 1; i < HC_SV_RUNS; i++)
-        if (runs->at[i].used < runs->at[oldest].used)
-            oldest = i;
-    store_state(walk, oldest);
-    runs->at[oldest].given = walk->given;
-    runs->at[oldest].first = runs->at[oldest].to = walk->now.tick;
-    return oldest;
-}
-
-/// Puts the walk at a tick of a run.
-static void jump(struct walk *walk, unsigned run, hc_tick tick) {
-    const struct hc_sv_deltas *deltas = walk->encoder->deltas;
-    walk->now.tick = tick;
-    walk->hash = deltas->runs[walk->unit].hashes[tick % HC_SV_RUN_TICKS][run];
-    hc_unit_place(deltas->world, &walk->now, run_states(deltas, walk->unit, run, tick));
-}
-
-/// Simulates the unit from the end of a run to `end`. False: it read more of the referee than any
-/// before, and all runs are forgotten.
-static bool extend(struct walk *walk, unsigned number, hc_tick end) {
-    struct hc_sv_encoder *encoder = walk->encoder;
-    struct hc_sv_deltas *deltas = encoder->deltas;
-    struct hc_sv_run *run = &deltas->runs[walk->unit].at[number];
-    jump(walk, number, run->to);
-    hc_extrapolator_enter(deltas->extrapolator, walk->unit, &walk->now, walk->input,
-                          encoder->referee);
-    for (hc_tick t = run->to + 1; t <= end; t++) {
-        struct hc_unit_value at = {.tick = t};
-        hc_extrapolator_step(deltas->extrapolator);
-        hc_unit_place(deltas->world, &at, run_states(deltas, walk->unit, number, t));
-        hc_extrapolator_read(deltas->extrapolator, &at);
-        deltas->runs[walk->unit].hashes[t % HC_SV_RUN_TICKS][number] =
-            hc_sv_values_hash(deltas->world, walk->unit, &at);
-    }
-    hc_extrapolator_leave(deltas->extrapolator);
-    run->to = end;
-    run->first = hc_tick_max(run->first, hc_tick_back(end, HC_SV_RUN_TICKS - 1));
-    uint8_t groups = hc_extrapolator_groups(deltas->extrapolator);
-    if ((groups & ~deltas->groups) == 0)
-        return true;
-    forget_runs(deltas);
-    deltas->groups |= groups;
-    encoder->referee_hash = hash_referee(deltas, encoder->referee);
-    return false;
-}
-
-/// Goes on to `end` under the same input. False: the walk must begin anew.
-static bool go_on(struct walk *walk, hc_tick end) {
-    struct hc_sv_deltas *deltas = walk->encoder->deltas;
-    unsigned number = find_run(walk);
-    if (number == HC_SV_RUNS)
-        number = begin_run(walk);
-    struct hc_sv_run *run = &deltas->runs[walk->unit].at[number];
-    run->used = deltas->extrapolations;
-    if (run->to < end && !extend(walk, number, end))
-        return false;
-    jump(walk, number, end);
-    return true;
-}
-
-/// Goes on to `tick` with the input changes. False: the walk must begin anew.
-static bool go_to(struct walk *walk, const struct hc_input_changes *changes, hc_tick tick) {
-    for (unsigned next = 0; walk->now.tick < tick;) {
-        if (next < changes->count && changes->at[next].tick == walk->now.tick)
-            give(walk, changes->at[next++].input);
-        hc_tick end = next < changes->count ? changes->at[next].tick : tick;
-        if (!go_on(walk, end))
-            return false;
-    }
-    return true;
-}
-
-/// The extrapolation of the baseline to `tick` with these input changes, whose states are borrowed
-/// until the next. As hc_extrapolate's.
-static struct hc_unit_value extrapolate(struct hc_sv_encoder *encoder, hc_unit unit,
-                                        const struct hc_sv_value *base,
-                                        const struct hc_input_changes *changes, hc_tick tick) {
-    const struct hc_world *world = encoder->deltas->world;
-    bool owned = hc_unit_player(world, unit) != HC_NO_PLAYER;
-    struct walk walk = {.encoder = encoder, .unit = unit, .owned = owned};
-    uint8_t first[HC_INPUT_MAX] = {0};
-    if (owned)
-        hc_extrapolate_input(world, &base->unit, first);
-    encoder->deltas->extrapolations++;
-    do {
-        walk.now = base->unit;
-        walk.hash = base->states;
-        give(&walk, first);
-    } while (!go_to(&walk, changes, tick));
-    struct hc_unit_value now = walk.now;
-    if (now.known != HC_NO_TICK)
-        now.known += tick - base->unit.tick;
-    if (changes->count == 0)
-        return now;
-    memcpy(now.input, changes->at[changes->count - 1].input, world->game->input_size);
-    if (now.known == HC_NO_TICK)
-        now.known = tick - 1;
-    return now;
-}
-
 // ---- Encoding -----------------------------------------------------------------------------------
 
 /// Encodes the value with the input changes, and keeps the delta if it is the shortest. It
@@ -624,8 +427,8 @@ static uint32_t attempt(struct hc_sv_encoder *encoder, const struct hc_value_bas
         hc_sv_deltas_steps(base->how, from->unit.tick, value->tick) == 0) {
         hc_value_put(&bits, base, NULL, value);
     } else {
-        struct hc_unit_value extrapolated =
-            extrapolate(encoder, base->unit, from, changes, value->tick);
+        struct hc_unit_value extrapolated = hc_runs_extrapolate(
+            &encoder->deltas->runs, base->unit, &from->unit, from->states, changes, value->tick);
         differs = hc_value_put_extrapolated(&bits, base, changes, &extrapolated, value);
     }
     uint32_t written = (uint32_t)hc_bits_written(&bits);
@@ -679,6 +482,13 @@ static void encode(struct hc_sv_encoder *encoder, const struct hc_value_base *ba
 }
 
 // ---- The deltas of one snapshot -----------------------------------------------------------------
+
+void hc_sv_encoder_begin(struct hc_sv_encoder *encoder, const struct hc_sv_value *referee) {
+    bool alive = referee->unit.presence[0] == HC_ALIVE;
+    encoder->referee_id = referee->id;
+    encoder->referee = alive ? referee->unit.states : NULL;
+    hc_runs_refer(&encoder->deltas->runs, encoder->referee);
+}
 
 /// The key of a delta between two values, by their numbers.
 static struct hc_sv_delta_key key_of(const struct hc_sv_encoder *encoder, hc_unit unit,

@@ -17,13 +17,8 @@
 /// of two-way sets. A delta longer than an entry is not stored. Each set is overwritten thousands
 /// of times before numbers of values wrap.
 ///
-/// The extrapolation of the baseline is most of the cost of an encoding. Extrapolations from
-/// different baselines often reach the same state of a unit at the same tick: most of all those of
-/// one client at the next tick, when both its baseline and the tick shown are a tick newer. So runs
-/// are stored: the states of a unit that is simulated alone under one input, tick after tick. An
-/// extrapolation that comes upon a state of a run, with the run's input and the same fields of the
-/// referee, as far as any step has read them, goes on along the run, and makes it longer where it
-/// ends. An extrapolation is a few runs, one for each input.
+/// The extrapolation of the baseline is most of the cost of an encoding, so extrapolations are
+/// stored as runs (common/runs.h), which all clients share.
 ///
 /// A delta may list the input changes of the owner between the baseline and the value. It lists
 /// the changes of keys (fields of few bits). A field that changes all the time, as an aim does,
@@ -33,6 +28,7 @@
 #pragma once
 
 #include "common/bits.h"
+#include "common/runs.h"
 #include "common/timeline.h"
 #include "common/unit.h"
 #include "proto/value.h"
@@ -45,7 +41,7 @@
 struct hc_sv_value {
     hc_sv_value_id id; ///< greater than those of the values stored before; 0: free
     uint32_t hash;     ///< low 32 bits of the sum of hc_unit_entity_hash of its entities
-    uint64_t states;   ///< hc_sv_values_hash of its states
+    uint64_t states;   ///< hc_runs_hash of it
     struct hc_unit_value unit;
 };
 
@@ -115,10 +111,6 @@ void hc_sv_values_prefetch(const struct hc_sv_values *values, hc_sv_value_id id)
 bool hc_sv_values_alike(const struct hc_sv_values *values, hc_unit unit, hc_sv_value_id a,
                         hc_sv_value_id b);
 
-/// The hash of a unit's presence and states, which hc_unit_place has placed.
-uint64_t hc_sv_values_hash(const struct hc_world *world, hc_unit unit,
-                           const struct hc_unit_value *value);
-
 /// Pins the value of `unit` with the number `id` at the place `pin`, instead of the one there; if
 /// the ring has replaced it, nothing is pinned there.
 void hc_sv_values_pin(struct hc_sv_values *values, uint32_t pin, hc_unit unit, hc_sv_value_id id);
@@ -132,8 +124,6 @@ const struct hc_sv_value *hc_sv_values_pinned(const struct hc_sv_values *values,
 enum {
     HC_SV_DELTA_STORED = 44, ///< bytes of the longest delta stored
     HC_SV_DELTA_MAX = 2048,  ///< bytes that one delta takes at most
-    HC_SV_RUN_TICKS = 32,    ///< the newest ticks of a run that are stored
-    HC_SV_RUNS = 16,         ///< of each unit
 };
 
 struct hc_sv_delta_key {
@@ -148,20 +138,6 @@ struct hc_sv_delta_entry {
     struct hc_sv_delta_key key; ///< value 0: free
     uint16_t bits;              ///< in `data`
     uint8_t data[HC_SV_DELTA_STORED];
-};
-
-/// A run of a unit. Its states lie apart, because most are never read.
-struct hc_sv_run {
-    uint64_t given;    ///< hash of the owner's input and of the referee's fields; 0: free
-    hc_tick first, to; ///< the ticks whose states are stored
-    uint64_t used;     ///< number of the newest extrapolation that used it
-};
-
-/// The runs of one unit.
-struct hc_sv_runs {
-    uint64_t hashes[HC_SV_RUN_TICKS][HC_SV_RUNS]; ///< hc_sv_values_hash of the states at each tick,
-                                                  ///< by its remainder
-    struct hc_sv_run at[HC_SV_RUNS];
 };
 
 /// The shortest delta so far, and memory for one more and for its input changes.
@@ -194,10 +170,7 @@ struct hc_sv_deltas {
     uint32_t units;                       ///< that have deltas
     uint32_t sets;                        ///< in use, a power of two
     struct hc_sv_delta_entry *entries;    ///< [sets][2], the newer of each set first
-    struct hc_sv_runs *runs;              ///< [units]
-    uint8_t *run_states; ///< [units][HC_SV_RUNS][HC_SV_RUN_TICKS] of hc_unit_bytes, by the tick's
-                         ///< remainder
-    uint64_t extrapolations; ///< so far
+    struct hc_runs runs;
     struct hc_sv_encoding *encoding;
     struct hc_sv_turns *turns;     ///< [players]
     struct hc_sv_input_words keys; ///< ones in the fields of the input that count as keys
@@ -206,7 +179,6 @@ struct hc_sv_deltas {
     struct hc_sv_second_list {
         uint32_t saved, untried;
     } second[2];
-    uint8_t groups; ///< of the referee, that any step has read
 };
 
 /// The deltas of one snapshot: what they share, the steps that its extrapolations may take, and
@@ -218,7 +190,6 @@ struct hc_sv_encoder {
     enum hc_extrapolation how; ///< of all baselines
     hc_sv_value_id referee_id; ///< of its value at the tick shown
     const void *referee;       ///< its state there; NULL unless it is alive
-    uint64_t referee_hash;     ///< of the fields that any step has read
     struct hc_sv_extrapolation_cost cost;
     uint32_t encoded, reused, steps; ///< deltas, and ticks that their extrapolations simulated
 };

@@ -1,12 +1,13 @@
-/// Tests of common/extrapolate.h on matches in the arena.
+/// Tests of common/extrapolate.h and common/runs.h on matches in the arena.
 #include "common/scene.h"
-#include "common/extrapolate.h"
+#include "common/runs.h"
 #include "common/timeline.h"
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
 #include "tests/run_suite.h"
 #include "tests/unit/scarce.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { PLAYERS = 6, QUIET = PLAYERS - 1 }; // player QUIET never sends an input
@@ -557,6 +558,112 @@ START_TEST(a_unit_without_baseline_is_absent_and_stays_absent) {
 }
 END_TEST
 
+// ---- Along stored runs --------------------------------------------------------------------------
+
+/// Opens runs in memory that the caller frees.
+static uint8_t *open_runs(const struct match *match, struct hc_runs *runs, uint32_t places,
+                          uint32_t each, uint32_t kept) {
+    size_t bytes =
+        hc_runs_layout(runs, &match->world, match->extrapolator, places, each, kept, NULL);
+    uint8_t *memory = calloc(1, bytes);
+    ck_assert_ptr_nonnull(memory);
+    ck_assert_uint_eq(
+        hc_runs_layout(runs, &match->world, match->extrapolator, places, each, kept, memory),
+        bytes);
+    return memory;
+}
+
+static void extrapolate_along(struct hc_runs *runs, hc_unit unit, const struct held_value *from,
+                              const struct hc_input_changes *changes, hc_tick tick,
+                              struct held_value *out) {
+    uint64_t hash = hc_runs_hash(runs->world, unit, &from->value);
+    struct hc_unit_value end = hc_runs_extrapolate(runs, unit, &from->value, hash, changes, tick);
+    memset(out, 0, sizeof *out);
+    hc_unit_place(runs->world, &out->value, out->memory);
+    hc_unit_copy(runs->world, unit, &out->value, &end);
+}
+
+START_TEST(an_extrapolation_along_runs_equals_one_tick_by_tick) {
+    const uint32_t shapes[][3] = {{1, 1, 1}, {3, 4, 1}, {5, 2, HC_RUN_TICKS}, {100, 32, 12}};
+    unsigned changing = 0, unknown = 0;
+    for (uint32_t stream = 0; stream < 12; stream++) {
+        struct match match;
+        open_match(&match, 60 + stream);
+        struct hc_runs runs;
+        const uint32_t *shape = shapes[stream % 4];
+        uint8_t *memory = open_runs(&match, &runs, shape[0], shape[1], shape[2]);
+        play(&match, HC_EXTRAPOLATE_TICKS_MAX + 1);
+        for (unsigned round = 0; round < 1500; round++) {
+            play(&match, hc_rng_below(&match.rng, 2));
+            hc_unit unit = (hc_unit)(1 + hc_rng_below(&match.rng, hc_unit_total(&match.world) - 1));
+            hc_player player = hc_unit_player(&match.world, unit);
+            hc_tick head = hc_timeline_head(match.timeline);
+            hc_tick tick = head - 1 - hc_rng_below(&match.rng, HC_EXTRAPOLATE_TICKS_MAX);
+            const void *referee =
+                hc_rng_below(&match.rng, 16) == 0 ? NULL : referee_at(&match, tick);
+            struct hc_input_changes changes = {.count = 0};
+            struct held_value from, plain, out;
+            read_value(&match, unit, tick, &from);
+            if (hc_rng_below(&match.rng, 8) == 0)
+                distort(&match, unit, &from);
+            if (player != HC_NO_PLAYER && hc_rng_below(&match.rng, 2) == 0)
+                find_changes(&match, player, &from.value, &changes);
+            memset(&plain, 0, sizeof plain);
+            hc_unit_place(&match.world, &plain.value, plain.memory);
+            hc_extrapolate(match.extrapolator, HC_EXTRAPOLATION_STEP, unit, &from.value, &changes,
+                           referee, head, &plain.value);
+            hc_runs_refer(&runs, referee);
+            extrapolate_along(&runs, unit, &from, &changes, head, &out);
+            ck_assert_msg(same(&match, unit, &plain, &out), "stream %u: unit %u, %u to %u", stream,
+                          unit, tick, head);
+            changing += changes.count > 1;
+            unknown += referee == NULL;
+        }
+        free(memory);
+        close_match(&match);
+    }
+    ck_assert_msg(changing > 200 && unknown > 500, "%u with changes, %u without referee", changing,
+                  unknown);
+}
+END_TEST
+
+static unsigned steps_taken;
+
+static bool count_step(struct hc_scene *scene, hc_entity self, void *next) {
+    steps_taken++;
+    return hc_arena.step(scene, self, next);
+}
+
+START_TEST(an_extrapolation_that_goes_on_a_tick_later_takes_one_step) {
+    struct match match;
+    open_match(&match, 80);
+    struct hc_game counting = hc_arena;
+    counting.step = count_step;
+    struct hc_runs runs;
+    uint8_t *memory = open_runs(&match, &runs, 1, 4, 1);
+    hc_unit unit = 1 + QUIET; // without an input it goes on as it does
+    struct held_value from, out;
+    struct hc_input_changes none = {.count = 0};
+    play(&match, 20);
+    read_value(&match, unit, hc_timeline_head(match.timeline), &from);
+    hc_runs_refer(&runs, referee_at(&match, from.value.tick));
+    match.world.game = &counting;
+    for (unsigned i = 0; i < 8; i++) { // the first also learns which fields the steps read
+        struct held_value next;
+        extrapolate_along(&runs, unit, &from, &none, from.value.tick + 10, &out);
+        ck_assert_msg(i == 0 || steps_taken == match.world.per_owner, "%u: %u", i, steps_taken);
+        steps_taken = 0;
+        extrapolate(&match, unit, &from, runs.referee, from.value.tick + 1, &next);
+        steps_taken = 0;
+        from = next;
+        hc_unit_place(&match.world, &from.value, from.memory);
+    }
+    match.world.game = &hc_arena;
+    free(memory);
+    close_match(&match);
+}
+END_TEST
+
 START_TEST(memory_comes_from_the_worlds_allocator_and_its_lack_is_reported) {
     struct scarce scarce = {.left = 3}; // the world takes two
     struct hc_allocator allocator = {scarce_allocate, scarce_release, &scarce};
@@ -584,6 +691,8 @@ int main(void) {
     tcase_add_test(tests, values_beyond_the_limit_are_held);
     tcase_add_test(tests, the_referee_is_held_at_any_distance_while_its_countdowns_fall);
     tcase_add_test(tests, a_unit_without_baseline_is_absent_and_stays_absent);
+    tcase_add_test(tests, an_extrapolation_along_runs_equals_one_tick_by_tick);
+    tcase_add_test(tests, an_extrapolation_that_goes_on_a_tick_later_takes_one_step);
     tcase_add_test(tests, memory_comes_from_the_worlds_allocator_and_its_lack_is_reported);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
