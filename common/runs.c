@@ -1,6 +1,7 @@
 /// The search for a stored run, the extrapolation along it, and its extension.
-// Inline, because a call costs as much as the hash of a unit.
-#define XXH_INLINE_ALL // NOLINT(readability-identifier-naming)
+// Inline, because a call costs as much as the hash of a unit. Scalar, as in all of the simulation.
+#define XXH_INLINE_ALL        // NOLINT(readability-identifier-naming)
+#define XXH_VECTOR XXH_SCALAR // NOLINT(readability-identifier-naming)
 
 #include "common/runs.h"
 
