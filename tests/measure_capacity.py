@@ -33,7 +33,7 @@ from measure_programs import END_S, Programs
 RATE, OTHERS, MOST = 60, 8, 4096
 CLOCK_HZ = os.sysconf("SC_CLK_TCK")
 STOLEN_MOST = 0.01  # of the time that the processors worked
-IDLE_RAMP_S = 1  # seconds in which the clients of a world with room for more join
+WORLD_RAMP_S = 1  # seconds in which the clients of a world with room for more join
 CORNER = 256  # places of a world as large as the corner that corner_plugin.c plays in
 TICK_MS = 1000 / RATE
 WORK_MOST_MS = 0.8 * TICK_MS
@@ -337,7 +337,7 @@ def in_room(clients, room, empty, seed):
     client."""
     # Linear snapshots in every world: a slower one would change to them, and the others would not.
     more = (*corner_game(), "--extrapolation", "linear", "--seed", seed)
-    row = run(clients, options.short, room=room, full=0, ramp=IDLE_RAMP_S, more=more,
+    row = run(clients, options.short, room=room, full=0, ramp=WORLD_RAMP_S, more=more,
               server=(*corner_game(), "--seed", seed, "--view", view_of(clients, OTHERS, CORNER)))
     server, world = row["daemon"], empty["tick_ms"]["p50"]
     ticks = server["tick_lateness_ms"]["count"] - empty["tick_lateness_ms"]["count"]
@@ -347,7 +347,7 @@ def in_room(clients, room, empty, seed):
 
 def growth_of_world(clients):
     rooms, seeds = ((CORNER, 4096), (1,)) if options.quick else ((CORNER, 1024, 4096), (1, 2, 3))
-    empty = {room: idle(room, options.short + IDLE_RAMP_S, *corner_game()) for room in rooms}
+    empty = {room: idle(room, options.short + WORLD_RAMP_S, *corner_game()) for room in rooms}
     played = [[in_room(clients, room, empty[room], seed) for room in rooms] for seed in seeds]
     rows = [sorted(column, key=lambda row: row["us"])[len(seeds) // 2] for column in zip(*played)]
     put(f"{clients} light clients with the same view and linear snapshots in worlds with room for more "
