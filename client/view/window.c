@@ -122,6 +122,38 @@ static void take_events(struct hc_cl_window_pane *pane, uint64_t now_us) {
     hc_cl_shown_events_age(&pane->events, now_us);
 }
 
+/// In the order in which they are drawn.
+enum layer { WITHOUT_OWNER, OF_PLAYERS, REFEREE, LAYERS };
+
+static enum layer layer_of(const struct hc_client_shown *shown) {
+    if (shown->entity == HC_REFEREE)
+        return REFEREE;
+    return shown->owner == HC_NO_PLAYER ? WITHOUT_OWNER : OF_PLAYERS;
+}
+
+/// Draws the entities of a layer.
+static void draw_layer(const struct hc_cl_window *window, const struct hc_client *client,
+                       const struct hc_frame *frame, enum layer layer, uint64_t now_us) {
+    struct hc_client_shown shown;
+    for (hc_entity next = 0; hc_client_show_next(client, now_us, &next, &shown);)
+        if (layer_of(&shown) == layer)
+            window->drawing->entity(frame, &shown);
+}
+
+/// Notes the place of the own player in the window, if the player is visible.
+static void find_self(const struct hc_cl_window *window, struct hc_cl_window_pane *pane,
+                      const struct hc_frame *frame, const SDL_Rect *place, uint64_t now_us) {
+    struct hc_client_shown shown;
+    hc_entity own = hc_world_player(frame->world, frame->own);
+    if (!hc_client_show(pane->client.client, now_us, own, &shown) || shown.table->x < 0)
+        return;
+    pane->has_self = true;
+    pane->self = hc_cl_canvas_place(&window->canvas, shown.values[shown.table->x],
+                                    shown.values[shown.table->y]);
+    pane->self.x += (float)place->x;
+    pane->self.y += (float)place->y;
+}
+
 /// Draws all that is visible to the client.
 static void draw_world(struct hc_cl_window *window, struct hc_cl_window_pane *pane,
                        const SDL_Rect *place, uint64_t now_us) {
@@ -129,7 +161,6 @@ static void draw_world(struct hc_cl_window *window, struct hc_cl_window_pane *pa
     const struct hc_world *world = hc_client_world(client);
     struct hc_area area = area_of(window, pane, world, now_us);
     take_events(pane, now_us);
-    struct hc_client_shown shown;
     hc_cl_canvas_begin(&window->canvas, place, &area, window->drawing->backdrop);
     struct hc_frame frame = {&window->canvas.face,
                              world,
@@ -142,16 +173,9 @@ static void draw_world(struct hc_cl_window *window, struct hc_cl_window_pane *pa
         window->drawing->background(&frame);
     if (window->overlay)
         hc_cl_overlay_ghosts(&window->canvas, client, window->drawing, &frame, now_us);
-    for (hc_entity next = 0; hc_client_show_next(client, now_us, &next, &shown);) {
-        window->drawing->entity(&frame, &shown);
-        if (shown.entity == hc_world_player(world, frame.own) && shown.table->x >= 0) {
-            pane->has_self = true;
-            pane->self = hc_cl_canvas_place(&window->canvas, shown.values[shown.table->x],
-                                            shown.values[shown.table->y]);
-            pane->self.x += (float)place->x;
-            pane->self.y += (float)place->y;
-        }
-    }
+    for (enum layer layer = WITHOUT_OWNER; layer < LAYERS; layer++)
+        draw_layer(window, client, &frame, layer, now_us);
+    find_self(window, pane, &frame, place, now_us);
 }
 
 /// A text about a client that waits; NULL: it plays.

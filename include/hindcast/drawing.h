@@ -57,7 +57,8 @@ struct hc_frame {
 };
 
 /// A drawing. For each frame hindcast-view calls `area`, `background`, and `entity` for each
-/// visible entity in ascending order.
+/// visible entity: first those without an owner, then those of players, at last the referee, each
+/// in ascending order.
 struct hc_drawing {
     uint32_t abi;      ///< HC_DRAWING_ABI
     const char *game;  ///< hc_game.name of its game

@@ -4,6 +4,7 @@
 #include "common/alloc.h"
 #include "common/mark.h"
 #include "common/mix.h"
+#include "common/prefetch.h"
 #include "hindcast/check.h"
 
 #include <string.h>
@@ -161,9 +162,7 @@ void hc_sv_values_prefetch_newest(const struct hc_sv_values *values, hc_tick tic
 }
 
 void hc_sv_values_prefetch(const struct hc_sv_values *values, hc_sv_value_id id) {
-    const struct hc_sv_value *value = value_at(values, id);
-    __builtin_prefetch(value);
-    __builtin_prefetch(value + 1);
+    hc_prefetch(value_at(values, id), 2 * sizeof(struct hc_sv_value));
 }
 
 bool hc_sv_values_alike(const struct hc_sv_values *values, hc_unit unit, hc_sv_value_id a,
