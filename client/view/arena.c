@@ -136,7 +136,7 @@ static void draw_pickup(const struct hc_frame *frame, const struct hc_client_sho
     }
 }
 
-/// The phase and the clock of the match, above everything.
+/// The phase and the clock of the match, above all but the players.
 static void draw_referee(const struct hc_frame *frame, const struct hc_client_shown *shown) {
     int phase = (int)HC_SHOWN(shown, struct hc_arena_referee, phase);
     int seconds = (int)(HC_SHOWN(shown, struct hc_arena_referee, clock) / frame->world->tick_rate);

@@ -123,7 +123,7 @@ static void take_events(struct hc_cl_window_pane *pane, uint64_t now_us) {
 }
 
 /// In the order in which they are drawn.
-enum layer { WITHOUT_OWNER, OF_PLAYERS, REFEREE, LAYERS };
+enum layer { WITHOUT_OWNER, REFEREE, OF_PLAYERS, LAYERS };
 
 static enum layer layer_of(const struct hc_client_shown *shown) {
     if (shown->entity == HC_REFEREE)

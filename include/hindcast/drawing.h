@@ -57,7 +57,7 @@ struct hc_frame {
 };
 
 /// A drawing. For each frame hindcast-view calls `area`, `background`, and `entity` for each
-/// visible entity: first those without an owner, then those of players, at last the referee, each
+/// visible entity: first those without an owner, then the referee, at last those of players, each
 /// in ascending order.
 struct hc_drawing {
     uint32_t abi;      ///< HC_DRAWING_ABI
