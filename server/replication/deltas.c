@@ -250,7 +250,6 @@ size_t hc_sv_deltas_layout(struct hc_sv_deltas *deltas, const struct hc_world *w
     HC_ASSERT(hc_unit_total(world) * (size_t)each <= UINT32_C(1) << 30);
     deltas->world = world;
     hc_value_codec_init(&deltas->codec, world);
-    deltas->extrapolator = extrapolator;
     deltas->keys = key_fields(world->game);
     deltas->each = each;
     size_t sets = sets_for(deltas, hc_unit_total(world));
@@ -422,8 +421,8 @@ static uint32_t attempt(struct hc_sv_encoder *encoder, const struct hc_value_bas
         hc_value_listed_bits(base, changes, value->tick) >= encoding->bits)
         return 0;
     struct hc_bits_writer bits = hc_bits_writer(encoding->data[!encoding->best], HC_SV_DELTA_MAX);
-    if (base->unit == 0 || from == NULL ||
-        hc_sv_deltas_steps(base->how, from->unit.tick, value->tick) == 0) {
+    if (from == NULL ||
+        !hc_extrapolate_simulates(base->how, base->unit, value->tick - from->unit.tick)) {
         hc_value_put(&bits, base, NULL, value);
     } else {
         struct hc_unit_value extrapolated = hc_runs_extrapolate(
@@ -538,7 +537,7 @@ struct hc_sv_delta hc_sv_encoder_delta(struct hc_sv_encoder *encoder, hc_unit un
     }
     struct hc_sv_encoding *encoding = deltas->encoding;
     struct hc_value_base against = {.codec = &deltas->codec,
-                                    .extrapolator = deltas->extrapolator,
+                                    .extrapolator = deltas->runs.extrapolator,
                                     .how = encoder->how,
                                     .unit = unit,
                                     .from = base == NULL ? NULL : &base->unit,

@@ -165,11 +165,10 @@ struct hc_sv_turns {
 struct hc_sv_deltas {
     const struct hc_world *world;
     struct hc_value_codec codec;
-    struct hc_extrapolator *extrapolator; ///< borrowed
-    uint32_t each;                        ///< stored deltas for a unit
-    uint32_t units;                       ///< that have deltas
-    uint32_t sets;                        ///< in use, a power of two
-    struct hc_sv_delta_entry *entries;    ///< [sets][2], the newer of each set first
+    uint32_t each;                     ///< stored deltas for a unit
+    uint32_t units;                    ///< that have deltas
+    uint32_t sets;                     ///< in use, a power of two
+    struct hc_sv_delta_entry *entries; ///< [sets][2], the newer of each set first
     struct hc_runs runs;
     struct hc_sv_encoding *encoding;
     struct hc_sv_turns *turns;     ///< [players]
