@@ -24,7 +24,11 @@ set(CMAKE_C_EXTENSIONS OFF)
 
 # CMake's own Debug has no optimisation and its Release removes assert().
 # -O1 keeps a debug build quick enough for random tests and still easy to step through.
+# What a sanitizer reports wants the lines alone.
 set(CMAKE_C_FLAGS_DEBUG "-O1 -g")
+if(HC_SANITIZE)
+  set(CMAKE_C_FLAGS_DEBUG "-O1 -g1")
+endif()
 set(CMAKE_C_FLAGS_RELEASE "-O3")
 
 # The rooms' objects are also those of the shared library: position independent, and with nothing
@@ -43,8 +47,10 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AN
   add_compile_options(-flto=auto -ffat-lto-objects)
 endif()
 
-# hc_link(<target> WHOLE|PARTS): how an executable or shared library is linked.
+# hc_link(<target> WHOLE|PARTS): how an executable or shared library is linked, and how its own
+# sources are compiled for that.
 function(hc_link target how)
+  target_compile_options(${target} PRIVATE ${HC_${how}})
   target_link_options(${target} PRIVATE ${HC_${how}})
 endfunction()
 
