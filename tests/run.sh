@@ -3,6 +3,7 @@
 #
 # On a fresh Debian 12, as root, it first installs what it needs. It stops at the first stage that
 # fails; its last line is `N passed, N failed`, counting ctest's tests and the stages themselves.
+# HC_LONG_PLAYS (no) says whether tests of long plays run under the sanitizers too,
 # HC_FUZZ_SECONDS (3) is how long each fuzz program searches, HC_HISTORIES (2000) how many random
 # histories are compared, HC_STORM_MINUTES (0) how long random matches are played, in release and again
 # in asan, from seeds that nobody has played before; with 0 the sources say which: every change plays
@@ -14,7 +15,7 @@ all_stages="install build tidy unit exact storm fuzz processes threads"
 long_stages="planted" # only on demand
 presets="asan release fuzz" # asan is dev and more
 jobs=$(nproc 2>/dev/null || echo 2)
-: "${HC_FUZZ_SECONDS:=3}" "${HC_HISTORIES:=2000}" "${HC_STORM_MINUTES:=0}"
+: "${HC_LONG_PLAYS:=no}" "${HC_FUZZ_SECONDS:=3}" "${HC_HISTORIES:=2000}" "${HC_STORM_MINUTES:=0}"
 # A misspelt selection in the caller's environment would run nothing and succeed.
 unset CK_RUN_SUITE CK_RUN_CASE CK_INCLUDE_TAGS CK_EXCLUDE_TAGS CK_FORK || :
 
@@ -75,8 +76,9 @@ stage_unit() {
     for preset in asan release; do
         log=build/ctest-$preset.log
         ok=yes
-        set -- --preset "$preset" -j "$jobs"
-        ctest "$@" >"$log" 2>&1 || ok=no
+        set -- ctest --preset "$preset" -j "$jobs"
+        [ "$preset $HC_LONG_PLAYS" != "asan no" ] || set -- env CK_EXCLUDE_TAGS=long "$@"
+        "$@" >"$log" 2>&1 || ok=no
         # "98% tests passed, 1 tests failed out of 50"
         summary=$(sed -n 's/.* \([0-9]*\) tests* failed out of \([0-9]*\)$/\1 \2/p' "$log")
         if [ -n "$summary" ]; then
@@ -169,14 +171,14 @@ run_script() {
 }
 
 # Each script gets the directory of the release programs and answers with its exit status. They wait
-# more than they work, so twice as many run at once as there are cores. The longest begin first.
+# more than they work, so three times as many run at once as there are cores. The longest begin first.
 stage_processes() {
     longest="vanish load links conformance verdict plugin backend install tokens path"
     {
         # shellcheck disable=SC2086 # a list of words
         printf 'tests/process/%s.sh\n' $longest
         printf '%s\n' tests/process/*.sh
-    } | awk '!seen[$0]++' | xargs -P $((2 * jobs)) -n 1 sh tests/run.sh --script
+    } | awk '!seen[$0]++' | xargs -P $((3 * jobs)) -n 1 sh tests/run.sh --script
 }
 
 # The thread sanitizer watches two clients in two threads, and a daemon with two workers whose clients
@@ -229,7 +231,7 @@ done
 
 mkdir -p build
 HC_COUNTS=$PWD/build/counts
-export HC_COUNTS HC_FUZZ_SECONDS HC_HISTORIES HC_STORM_MINUTES
+export HC_COUNTS HC_LONG_PLAYS HC_FUZZ_SECONDS HC_HISTORIES HC_STORM_MINUTES
 : >"$HC_COUNTS"
 status=0
 for stage in "$@"; do

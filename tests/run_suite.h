@@ -1,7 +1,16 @@
-/// The end of every Check program's main().
+/// The end of every Check program's main(), and the case of its long tests.
 #pragma once
 
 #include <check.h>
+
+/// A new case of `suite` for tests that take a second or more in release. `tests/run.sh` leaves
+/// them out under the sanitizers, where shorter tests and storm run the same code.
+static inline TCase *add_long_plays(Suite *suite) {
+    TCase *tests = tcase_create("long plays");
+    tcase_set_tags(tests, "long");
+    suite_add_tcase(suite, tests);
+    return tests;
+}
 
 /// Runs the suite as the environment says (CK_*) and frees it; main's exit status.
 static inline int run_suite(Suite *suite) {

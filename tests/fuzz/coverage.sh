@@ -19,7 +19,7 @@ done
 log=$build.log
 mkdir -p build
 {
-    cmake -S . -B "$build" -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug \
+    cmake -S . -B "$build" -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=None \
         -DHC_VALIDATE=OFF -DHC_WERROR=ON -DHC_INSTALL=OFF \
         -DCMAKE_C_FLAGS="-fprofile-instr-generate -fcoverage-mapping"
     # shellcheck disable=SC2086 # a list of words

@@ -227,9 +227,10 @@ int main(void) {
     tcase_add_test(tests, moderate_load_makes_snapshots_linear_and_all_still_agree);
     tcase_add_test(tests, much_too_much_work_takes_snapshots_of_all_and_ends_within_two_seconds);
     tcase_add_test(tests, new_client_is_refused_as_long_as_fewer_snapshots_do_not_suffice);
-    tcase_add_test(tests, clients_that_see_the_same_share_their_deltas_under_overload_too);
     tcase_add_test(tests, storm_of_rewinds_refuses_the_latest_inputs_and_all_still_agree);
     tcase_add_test(tests, client_with_the_latest_inputs_is_named);
     suite_add_tcase(suite, tests);
+    TCase *long_plays = add_long_plays(suite);
+    tcase_add_test(long_plays, clients_that_see_the_same_share_their_deltas_under_overload_too);
     return run_suite(suite);
 }

@@ -518,18 +518,18 @@ END_TEST
 
 int main(void) {
     Suite *suite = suite_create("rebind");
-    TCase *moving = tcase_create("moving"), *thieves = tcase_create("thieves");
+    TCase *moving = tcase_create("moving");
     tcase_add_test(moving,
                    a_client_that_moves_every_other_second_loses_at_most_a_round_trip_at_30_hz);
-    tcase_add_test(moving,
-                   a_client_that_moves_every_other_second_loses_at_most_a_round_trip_at_60_hz);
     tcase_add_test(moving, moving_clients_stay_connected_when_datagrams_are_lost);
     tcase_add_test(moving, a_snapshot_too_large_for_a_new_address_waits_for_more_datagrams_from_it);
-    tcase_add_test(moving, a_client_that_moves_to_a_path_of_smaller_datagrams_plays_on);
     tcase_add_test(moving, a_client_that_moves_every_40_ticks_is_served_within_a_round_trip);
     tcase_add_test(moving, a_client_that_moves_every_40_ticks_is_served_soon_after_an_outage);
-    tcase_add_test(thieves, copies_that_arrive_first_cost_their_client_nothing);
     suite_add_tcase(suite, moving);
-    suite_add_tcase(suite, thieves);
+    TCase *long_plays = add_long_plays(suite);
+    tcase_add_test(long_plays, a_client_that_moves_to_a_path_of_smaller_datagrams_plays_on);
+    tcase_add_test(long_plays, copies_that_arrive_first_cost_their_client_nothing);
+    tcase_add_test(long_plays,
+                   a_client_that_moves_every_other_second_loses_at_most_a_round_trip_at_60_hz);
     return run_suite(suite);
 }

@@ -273,11 +273,13 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("relay");
     TCase *tests = tcase_create("relay");
-    tcase_add_test(tests, a_relay_whose_copies_arrive_first_silences_no_client);
-    tcase_add_test(tests, a_client_that_moves_beside_a_relay_is_served_again);
     tcase_add_test(tests, a_client_that_moves_beside_a_relay_of_many_addresses_is_served_again);
-    tcase_add_test(tests, a_relay_that_obtains_the_address_in_a_stall_cannot_hold_it_by_a_trickle);
     tcase_add_test(tests, copies_that_arrive_later_from_the_former_address_silence_no_client);
     suite_add_tcase(suite, tests);
+    TCase *long_plays = add_long_plays(suite);
+    tcase_add_test(long_plays, a_relay_whose_copies_arrive_first_silences_no_client);
+    tcase_add_test(long_plays, a_client_that_moves_beside_a_relay_is_served_again);
+    tcase_add_test(long_plays,
+                   a_relay_that_obtains_the_address_in_a_stall_cannot_hold_it_by_a_trickle);
     return run_suite(suite);
 }
