@@ -36,6 +36,8 @@ struct hc_timeline {
     uint8_t *grids;       ///< [slots][grid memory]
     hc_tick *authoritative; ///< [slots][entities] as_of of the authoritative state, or HC_NO_TICK;
                             ///< a replica's only
+    uint64_t *received;     ///< [slots][entity words] bit e: `authoritative` of e may be a tick; a
+                            ///< replica's only
 
     uint32_t *event_at;       ///< [entities + 1] the place of an entity's events in a row
     uint8_t *event_counts;    ///< [slots + 1][entities] game events at the slot's tick; the row
@@ -65,6 +67,7 @@ struct hc_ring_row {
     uint8_t *groups;
     uint64_t *past;         ///< NULL without lookback
     hc_tick *authoritative; ///< NULL on an authority
+    uint64_t *received;     ///< NULL on an authority
     struct hc_grid grid;
 };
 
@@ -98,6 +101,9 @@ static inline struct hc_ring_row hc_ring_row(const struct hc_timeline *timeline,
         .groups = timeline->groups + first,
         .past = timeline->past != NULL ? timeline->past + first : NULL,
         .authoritative = timeline->config.replica ? timeline->authoritative + first : NULL,
+        .received = timeline->config.replica
+                        ? timeline->received + slot * hc_ring_words(world->entities)
+                        : NULL,
         .grid =
             hc_grid_at(&timeline->shape, timeline->grids + slot * hc_grid_memory(&timeline->shape)),
     };

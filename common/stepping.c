@@ -33,6 +33,18 @@ void hc_stepping_find_runs(struct hc_timeline *tl) {
     }
 }
 
+/// Forgets which states of a row are authoritative. Few of many entities have one.
+static void clear_authoritative(const struct hc_timeline *tl, const struct hc_ring_row *row) {
+    uint32_t entities = tl->config.world->entities;
+    for (size_t w = 0, words = hc_ring_words(entities); w < words; w++) {
+        if (row->received[w] == 0)
+            continue;
+        uint32_t first = (uint32_t)(64 * w), end = hc_tick_min(entities, first + 64);
+        memset(row->authoritative + first, 0xff, (end - first) * sizeof *row->authoritative);
+        row->received[w] = 0;
+    }
+}
+
 void hc_stepping_clear(struct hc_timeline *tl, hc_tick tick) {
     const struct hc_world *world = tl->config.world;
     struct hc_ring_row row = hc_ring_row(tl, tick);
@@ -47,7 +59,7 @@ void hc_stepping_clear(struct hc_timeline *tl, hc_tick tick) {
         tl->events_changed[row.slot] = 0;
     }
     if (tl->config.replica)
-        memset(row.authoritative, 0xff, world->entities * sizeof *row.authoritative);
+        clear_authoritative(tl, &row);
 }
 
 _Static_assert(HC_NO_TICK == UINT32_MAX, "the bytes of no tick are all ones");
@@ -569,11 +581,16 @@ _Static_assert(HC_UNKNOWN == 0, "unknown entities are all zeros");
 static void stay_unknown(const struct hc_timeline *tl, const struct hc_ring_row *row,
                          const struct hc_ring_row *next, uint32_t first, uint32_t count) {
     size_t stride = tl->config.world->stride;
+    uint32_t e = first, end = first + count;
+    // A state that was not alive at the slot's former tick is all zeros already.
+    for (; e + 8 <= end; e += 8)
+        if ((hc_eight_bytes(next->presence + e) & HC_PRESENCE_ALIVE_BITS) != 0)
+            memset(next->states + e * stride, 0, 8 * stride);
+    memset(next->states + e * stride, 0, (end - e) * stride);
     memset(row->groups + first, 0, count);
     if (row->past != NULL)
         memset(row->past + first, 0, count * sizeof *row->past);
     memset(next->presence + first, HC_UNKNOWN, count);
-    memset(next->states + first * stride, 0, count * stride);
 }
 
 /// The end of the run of entities from `first` on that are of one kind, known, and of no vacant

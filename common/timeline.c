@@ -72,8 +72,9 @@ static size_t layout(struct hc_timeline *tl, uint8_t *base) {
     tl->reduce = hc_carve(base, &used, n);
     tl->reductions = hc_carve(base, &used, n * world->game->reduction_count * sizeof(int64_t));
     tl->grids = hc_carve(base, &used, n * hc_grid_memory(&tl->shape));
-    size_t authoritative = tl->config.replica ? n * entities * sizeof(hc_tick) : 0;
-    tl->authoritative = hc_carve(base, &used, authoritative);
+    size_t replicas = tl->config.replica ? n : 0;
+    tl->authoritative = hc_carve(base, &used, replicas * entities * sizeof *tl->authoritative);
+    tl->received = hc_carve(base, &used, replicas * words * sizeof *tl->received);
     used += layout_events(tl, base == NULL ? NULL : base + used);
     tl->run_end = hc_carve(base, &used, entities * sizeof *tl->run_end);
     tl->alike_end = hc_carve(base, &used, entities * sizeof *tl->alike_end);
@@ -185,6 +186,7 @@ void hc_timeline_redo(struct hc_timeline *tl, hc_tick from) {
 /// Drops every state and starts again at `tick`, where every entity is unknown.
 static void restart(struct hc_timeline *tl, hc_tick tick) {
     const struct hc_world *world = tl->config.world;
+    memset(tl->received, 0xff, tl->slots * hc_ring_words(world->entities) * sizeof *tl->received);
     for (hc_tick t = 0; t < tl->slots; t++)
         hc_stepping_clear(tl, t);
     hc_stepping_clear(tl, tick);
@@ -234,6 +236,7 @@ enum hc_status hc_timeline_put_state(struct hc_timeline *tl, hc_tick tick, hc_ti
         if (*held != HC_NO_TICK && *held >= as_of)
             continue;
         *held = as_of;
+        row.received[e / 64] |= UINT64_C(1) << e % 64;
         hc_stepping_put_events(tl, tick, e, NULL, 0);
         if (holds_state(tl, &row, &entities[i])) {
             HC_MARK("received-state-equal");

@@ -126,8 +126,20 @@ FAULTS = {
     "authoritative-outlives-tick": Fault(
         STEPPING,
         "an authoritative state stays in the ring for the next tick of its slot",
-        "    if (tl->config.replica)\n        memset(row.authoritative",
-        "    if (tl->config.replica && tick < hc_ring_slots(tl))\n        memset(row.authoritative",
+        "    if (tl->config.replica)\n        clear_authoritative",
+        "    if (tl->config.replica && tick < hc_ring_slots(tl))\n        clear_authoritative",
+    ),
+    "received-forgotten": Fault(
+        TIMELINE,
+        "the next tick of a slot does not know that it must forget an authoritative state",
+        "        row.received[e / 64] |= UINT64_C(1) << e % 64;\n",
+        "",
+    ),
+    "unknown-keeps-state": Fault(
+        STEPPING,
+        "an unknown entity has the state that its slot held at a former tick",
+        "            memset(next->states + e * stride, 0, 8 * stride);\n",
+        "            memset(next->states + e * stride, 0, stride);\n",
     ),
     "before-restart": Fault(
         RING,
