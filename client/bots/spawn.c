@@ -108,11 +108,10 @@ static size_t read_until(int descriptor, char *text, size_t size, int stop, int6
 
 /// Waits until the process ends, and kills it at the deadline. Returns its status, or -1.
 static int wait_for(pid_t pid, int64_t deadline_ms) {
-    const struct timespec pause = {.tv_nsec = 10000000};
     int status = -1;
     pid_t done;
     while ((done = waitpid(pid, &status, WNOHANG)) == 0 && now_ms() < deadline_ms)
-        nanosleep(&pause, NULL);
+        hc_clock_sleep(10000);
     if (done == pid)
         return status;
     kill(pid, SIGKILL);

@@ -1,5 +1,5 @@
 /// Owns the parse of a token file and the HTTP request to a token port.
-#define _GNU_SOURCE // nanosleep
+#define _GNU_SOURCE // getaddrinfo
 
 #include "client/bots/tokens.h"
 
@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -19,7 +18,7 @@ enum {
     HEADERS_MAX = 1024,
     COUNT_MAX = 4096, ///< tokens of one request
     ANSWER_S = 5,     ///< longest time of an answer
-    PAUSE_NS = 250000000,
+    PAUSE_US = 250000,
 };
 
 bool hc_cl_tokens_read(const char *path, struct hc_credential *tokens, uint32_t count, char *why,
@@ -126,7 +125,6 @@ static bool request_tokens(int descriptor, const struct hc_cl_tokens_wish *wish,
 bool hc_cl_tokens_request(const struct hc_cl_udp_peer *server, const char *name,
                           const struct hc_cl_tokens_wish *wish, struct hc_credential *tokens,
                           uint32_t count, uint64_t patience_us, char *why, size_t why_size) {
-    const struct timespec pause = {.tv_nsec = PAUSE_NS};
     uint64_t begun_us = hc_clock_us();
     int descriptor;
     if (!hc_cl_sockets_is_loopback(server)) {
@@ -148,7 +146,7 @@ bool hc_cl_tokens_request(const struct hc_cl_udp_peer *server, const char *name,
                          name, (double)patience_us / 1e6, strerror(cause));
                 return false;
             }
-            nanosleep(&pause, NULL);
+            hc_clock_sleep(PAUSE_US);
         }
         good = request_tokens(descriptor, wish, tokens + done, some);
         close(descriptor);

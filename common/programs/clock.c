@@ -1,5 +1,5 @@
-/// Owns the programs' reads of the monotonic clock.
-#define _GNU_SOURCE // clock_gettime
+/// Owns the programs' reads of the monotonic clock, and their sleeps.
+#define _GNU_SOURCE // clock_gettime, nanosleep
 
 #include "common/programs/clock.h"
 
@@ -9,4 +9,9 @@ uint64_t hc_clock_us(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+void hc_clock_sleep(uint64_t us) {
+    const struct timespec span = {.tv_nsec = (long)us * 1000};
+    nanosleep(&span, NULL);
 }

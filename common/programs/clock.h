@@ -5,3 +5,6 @@
 
 /// Microseconds since an unknown moment; never steps back.
 uint64_t hc_clock_us(void);
+
+/// Sleeps for `us` microseconds, below a second; a signal ends it early.
+void hc_clock_sleep(uint64_t us);
