@@ -24,7 +24,7 @@ set(CMAKE_C_EXTENSIONS OFF)
 
 # CMake's own Debug has no optimisation and its Release removes assert().
 # -O1 keeps a debug build quick enough for random tests and still easy to step through.
-# What a sanitizer reports wants the lines alone.
+# The report of a sanitizer needs line numbers alone.
 set(CMAKE_C_FLAGS_DEBUG "-O1 -g")
 if(HC_SANITIZE)
   set(CMAKE_C_FLAGS_DEBUG "-O1 -g1")
