@@ -4,7 +4,7 @@
 # On a fresh Debian 12, as root, it first installs what it needs. It stops at the first stage that
 # fails; its last line is `N passed, N failed`, counting ctest's tests and the stages themselves.
 # HC_LONG_PLAYS (no) says whether tests of long plays run under the sanitizers too,
-# HC_FUZZ_SECONDS (3) is how long each fuzz program searches, HC_HISTORIES (2000) how many random
+# HC_FUZZ_SECONDS (2) is how long each fuzz program searches, HC_HISTORIES (2000) how many random
 # histories are compared, HC_STORM_MINUTES (0) how long random matches are played, in release and again
 # in asan, from seeds that nobody has played before; with 0 the sources say which: every change plays
 # new ones, and what failed somewhere fails everywhere.
@@ -15,7 +15,7 @@ all_stages="install build tidy unit exact storm fuzz processes threads"
 long_stages="planted" # only on demand
 presets="asan release fuzz" # asan is dev and more
 jobs=$(nproc 2>/dev/null || echo 2)
-: "${HC_LONG_PLAYS:=no}" "${HC_FUZZ_SECONDS:=3}" "${HC_HISTORIES:=2000}" "${HC_STORM_MINUTES:=0}"
+: "${HC_LONG_PLAYS:=no}" "${HC_FUZZ_SECONDS:=2}" "${HC_HISTORIES:=2000}" "${HC_STORM_MINUTES:=0}"
 # A misspelt selection in the caller's environment would run nothing and succeed.
 unset CK_RUN_SUITE CK_RUN_CASE CK_INCLUDE_TAGS CK_EXCLUDE_TAGS CK_FORK || :
 
@@ -76,7 +76,7 @@ stage_unit() {
     for preset in asan release; do
         log=build/ctest-$preset.log
         ok=yes
-        set -- ctest --preset "$preset" -j "$jobs"
+        set -- ctest --preset "$preset" -j $((jobs + 1)) # some tests wait
         [ "$preset $HC_LONG_PLAYS" != "asan no" ] || set -- env CK_EXCLUDE_TAGS=long "$@"
         "$@" >"$log" 2>&1 || ok=no
         # "98% tests passed, 1 tests failed out of 50"
@@ -117,7 +117,7 @@ stage_storm() {
     ran=$nothing_to_run
     for preset in release asan; do
         [ -x "build/$preset/bin/hc_storm" ] || continue
-        first=$(sources_number)0000 count=1000
+        first=$(sources_number)0000 count=600
         [ "$preset" = release ] || first=$((first + 5000)) count=100
         set -- --seeds "$first..$((first + count - 1))"
         if [ "$HC_STORM_MINUTES" -gt 0 ]; then
