@@ -58,6 +58,7 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("lateness");
     TCase *tests = tcase_create("awful link");
+    tcase_set_timeout(tests, 600);
     tcase_add_loop_test(tests, default_late_margin_forces_no_input_of_honest_clients, AWFUL,
                         AWFUL + 1);
     suite_add_tcase(suite, tests);
