@@ -772,7 +772,7 @@ void hc_cl_fleet_run(struct hc_cl_fleet *fleet) {
             fleet->started_us);
     if (config->progress != NULL)
         event_add(fleet->progress, &second);
-    // A process that sleeps and wakes for single datagrams spends a quarter of its time on that.
+    // A process that sleeps and wakes for single datagrams spends a third of its time on that.
     while (event_base_loop(fleet->base, EVLOOP_ONCE) == 0 && !event_base_got_break(fleet->base))
         if (config->count >= TOGETHER_MIN)
             hc_clock_sleep(TURNS_US - (hc_clock_us() - fleet->started_us) % TURNS_US);
