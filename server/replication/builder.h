@@ -32,8 +32,8 @@ struct hc_sv_selection {
 /// A unit that the client may show wrongly at a past tick.
 struct hc_sv_correction {
     const struct hc_sv_selection *selection;
-    const struct hc_sv_value *base; ///< that its delta is against; NULL: none
     const struct hc_sv_value *value;
+    struct hc_sv_held held; ///< that the client shows instead
 };
 
 struct hc_sv_builder {

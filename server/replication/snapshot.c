@@ -501,13 +501,13 @@ static hc_tick shown_from(const struct hc_sv_builder *builder) {
     return hc_tick_max(oldest, hc_tick_back(own, client->display_offset + 1));
 }
 
-/// The baseline for a correction of the tick `at`, which the client holds as `held`; NULL if it has
-/// none that it can be, or if the delta exceeds the extrapolation budget. Names it.
+/// The baseline for a correction of the tick `at`; NULL if the client has none that it can be, or
+/// if the delta exceeds the extrapolation budget. Names it. A value put later may replace it.
 static const struct hc_sv_value *correction_base(const struct hc_sv_builder *builder, hc_tick at,
-                                                 struct hc_sv_held held,
                                                  const struct hc_sv_correction *correction,
                                                  struct hc_snapshot_correction *name) {
     const struct hc_sv_selection *selection = correction->selection;
+    struct hc_sv_held held = correction->held;
     hc_tick head = builder->header.as_of;
     if (held.as_of != HC_NO_TICK && head - held.as_of <= HC_SNAPSHOT_CORRECTION_AGE) {
         const struct hc_sv_value *same =
@@ -580,29 +580,28 @@ static uint32_t gather_tick(struct hc_sv_builder *builder, hc_tick at, hc_tick e
             HC_MARK("correction-out-of-view");
             continue;
         }
-        struct hc_sv_correction *correction = &builder->corrections[count];
-        *correction = (struct hc_sv_correction){.selection = selection,
-                                                .value = hc_sv_values_get(values, now)};
-        names[count] = (struct hc_snapshot_correction){.unit = unit, .as_of = HC_NO_TICK};
-        correction->base = correction_base(builder, at, held, correction, &names[count++]);
+        builder->corrections[count] = (struct hc_sv_correction){
+            .selection = selection, .value = hc_sv_values_get(values, now), .held = held};
+        names[count++] = (struct hc_snapshot_correction){.unit = unit, .as_of = HC_NO_TICK};
     }
     return count;
 }
 
-/// Encodes the corrections of a tick, as many as may fit; returns how many.
-static uint32_t encode_tick(struct hc_sv_builder *builder, struct hc_snapshot_correction *names,
-                            uint32_t count) {
+/// Encodes the corrections of the tick `at`, as many as may fit; returns how many.
+static uint32_t encode_tick(struct hc_sv_builder *builder, hc_tick at,
+                            struct hc_snapshot_correction *names, uint32_t count) {
     size_t left = builder->bits.size * 8 - hc_bits_written(&builder->bits);
     builder->gathered = 0; // the units are written
     for (uint32_t i = 0; i < count; i++) {
         const struct hc_sv_correction *correction = &builder->corrections[i];
-        struct hc_sv_delta delta = hc_sv_encoder_delta(&builder->encoder, names[i].unit,
-                                                       correction->base, correction->value, true);
-        uint32_t at = store_delta(builder, delta);
-        if (delta.bits > left || at == HC_SV_NOT_GATHERED)
+        const struct hc_sv_value *base = correction_base(builder, at, correction, &names[i]);
+        struct hc_sv_delta delta =
+            hc_sv_encoder_delta(&builder->encoder, names[i].unit, base, correction->value, true);
+        uint32_t gathered = store_delta(builder, delta);
+        if (delta.bits > left || gathered == HC_SV_NOT_GATHERED)
             return i;
         left -= delta.bits;
-        names[i].value = builder->replicator->gathered + at;
+        names[i].value = builder->replicator->gathered + gathered;
         names[i].bits = delta.bits;
     }
     return count;
@@ -612,7 +611,7 @@ static uint32_t encode_tick(struct hc_sv_builder *builder, struct hc_snapshot_co
 /// many.
 static uint32_t put_tick(struct hc_sv_builder *builder, hc_tick before, hc_tick at,
                          struct hc_snapshot_correction *names, uint32_t count) {
-    uint32_t encoded = encode_tick(builder, names, count);
+    uint32_t encoded = encode_tick(builder, at, names, count);
     for (; count > 0; count -= 1 + count / 4) {
         struct hc_bits_writer attempt = builder->bits;
         if (count <= encoded)
