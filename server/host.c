@@ -335,9 +335,11 @@ static size_t send_peer(struct hc_sv_host *host, struct hc_address *to,
         bool allowed = may_send(peer);
         if (size == 0 && allowed && peer->messages_due)
             size = hc_sv_send_messages(host, peer, to, out, now_us);
-        if (size == 0 && allowed && peer->snapshot_due) {
+        bool due = peer->snapshot_due;
+        if (size == 0)
+            peer->snapshot_due = false; // one that may not be sent now would be old later
+        if (size == 0 && allowed && due) {
             prefetch_next(host, peer);
-            peer->snapshot_due = false;
             size = send_snapshot(host, peer, out, now_us);
             hc_sv_path_copy(host, peer, out, size, now_us);
         }

@@ -64,8 +64,8 @@ static void put_ticket(struct hc_sv_peer *peer, struct hc_writer *body, uint64_t
     ticket->sent_us = now_us;
 }
 
-/// Writes messages, the ticket and names. They have a minimum of room, because snapshots would take all of
-/// a low bandwidth. The excess is a debt to the bandwidth, and a snapshot has the next turn.
+/// Writes messages, the ticket and names. They have a minimum of room, because snapshots would take
+/// all of a low bandwidth. The excess is a debt to the bandwidth, and a snapshot has the next turn.
 static void put_messages(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_writer *body,
                          size_t room, uint64_t now_us) {
     hc_connection_put_messages(&peer->connection, body,
