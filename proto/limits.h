@@ -80,12 +80,13 @@ enum {
     HC_PATH_FACTOR = 3, ///< bytes to an address that is not validated, for each that came from it
     HC_PATH_IN_USE_US = 10000000, ///< two addresses count as in use so long
     HC_PATH_RETURN_US = 10000000, ///< a move can be taken back so long
-    HC_PATH_STALL_US = 300000,  ///< an address stalls that acks nothing for this and 2 round trips
-    HC_PATH_STALL_SEQS = 32,    ///< it also stalls if it acks fewer than half of so many
-    HC_PATH_SILENT_US = 150000, ///< an address that sends nothing for this loses its turn
-    HC_PATH_HOME_US = 10000000, ///< an address in use for this long becomes the home
-    HC_PATH_BODY_MAX = 512,     ///< bytes of a body without SNAPSHOT after a move,
-    HC_PATH_WIDEN_US = 1000000, ///< except for one in so long, until a larger one is acked
+    HC_PATH_STALL_US = 300000, ///< an address stalls that acks nothing for this and 2 round trips
+    HC_PATH_STALL_MOST_US = 1000000, ///< but at most for this
+    HC_PATH_STALL_SEQS = 32,         ///< it also stalls if it acks fewer than half of so many
+    HC_PATH_SILENT_US = 150000,      ///< an address that sends nothing for this loses its turn
+    HC_PATH_HOME_US = 10000000,      ///< an address in use for this long becomes the home
+    HC_PATH_BODY_MAX = 512,          ///< bytes of a body without SNAPSHOT after a move,
+    HC_PATH_WIDEN_US = 1000000,      ///< except for one in so long, until a larger one is acked
 
     // ---- Events (3) -----------------------------------------------------------------------------
 

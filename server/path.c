@@ -38,10 +38,17 @@ static void check_acks(struct hc_sv_peer *peer, uint64_t now_us) {
         contest->home = peer->address;
 }
 
+/// How long an address may ack too little. The server's own stall counts in a round trip, which
+/// must not keep the client at a lost address for long.
+static uint64_t stall_us(const struct hc_sv_peer *peer) {
+    uint64_t us = HC_PATH_STALL_US + 2 * peer->connection.srtt_us;
+    return us < HC_PATH_STALL_MOST_US ? us : HC_PATH_STALL_MOST_US;
+}
+
 /// Whether too few of the datagrams that went to the present address alone were acked for some
 /// time. Called when a datagram of the client comes, because only then it can ack.
 static bool stalled(const struct hc_sv_peer *peer, uint64_t now_us) {
-    return now_us - peer->contest.acked_us >= HC_PATH_STALL_US + 2 * peer->connection.srtt_us;
+    return now_us - peer->contest.acked_us >= stall_us(peer);
 }
 
 /// Notes that datagrams of the client came from two addresses.
@@ -115,7 +122,7 @@ static void begin_path(struct hc_sv_host *host, struct hc_sv_peer *peer,
 static bool replaces(const struct hc_sv_peer *peer, const struct hc_address *from, bool late,
                      uint64_t now_us) {
     const struct hc_sv_path *path = &peer->path;
-    uint64_t turn_us = HC_PATH_STALL_US + 2 * peer->connection.srtt_us;
+    uint64_t turn_us = stall_us(peer);
     uint64_t age_us = now_us - path->begun_us, silent_us = now_us - path->received_us;
     if (late && !stalled(peer, now_us))
         return false; // it was delayed
