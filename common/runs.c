@@ -14,15 +14,23 @@
 
 _Static_assert(HC_INPUT_MAX == 16, "an input is two words");
 
+enum { TAGS = 8 }; ///< of a word
+
 size_t hc_runs_layout(struct hc_runs *runs, const struct hc_world *world,
                       struct hc_extrapolator *extrapolator, uint32_t places, uint32_t each,
                       uint32_t kept, uint8_t *base) {
     size_t used = 0, count = (size_t)places * each;
     HC_ASSERT(places > 0 && each > 0 && kept > 0 && kept <= HC_RUN_TICKS);
-    *runs = (struct hc_runs){
-        .world = world, .extrapolator = extrapolator, .places = places, .each = each, .kept = kept};
+    *runs = (struct hc_runs){.world = world,
+                             .extrapolator = extrapolator,
+                             .places = places,
+                             .each = each,
+                             .kept = kept,
+                             .words = (each + TAGS - 1) / TAGS};
     runs->at = hc_carve(base, &used, count * sizeof *runs->at);
-    runs->hashes = hc_carve(base, &used, count * HC_RUN_TICKS * sizeof *runs->hashes);
+    runs->used = hc_carve(base, &used, count * sizeof *runs->used);
+    runs->tags =
+        hc_carve(base, &used, (size_t)HC_RUN_TICKS * places * runs->words * sizeof *runs->tags);
     runs->states = hc_carve(base, &used, count * kept * hc_unit_bytes(world));
     return used;
 }
@@ -68,10 +76,33 @@ static struct hc_run *run_at(const struct walk *walk, unsigned run) {
     return &walk->runs->at[walk->place * walk->runs->each + run];
 }
 
-/// The hashes of all runs at a tick.
-static uint64_t *hashes_at(const struct walk *walk, hc_tick tick) {
+/// The number of the extrapolation that used the run last.
+static uint64_t *used_at(const struct walk *walk, unsigned run) {
+    return &walk->runs->used[walk->place * walk->runs->each + run];
+}
+
+/// Where the hash of the run at a tick is stored.
+static uint64_t *hash_at(struct hc_run *run, hc_tick tick) {
+    return &run->hashes[tick % HC_RUN_TICKS];
+}
+
+/// The tags of all runs of the place at a tick.
+static uint64_t *tags_at(const struct walk *walk, hc_tick tick) {
     const struct hc_runs *runs = walk->runs;
-    return runs->hashes + (walk->place * HC_RUN_TICKS + tick % HC_RUN_TICKS) * runs->each;
+    return runs->tags + (tick % HC_RUN_TICKS * (size_t)runs->places + walk->place) * runs->words;
+}
+
+/// What marks a run with this input in the states that have this hash.
+static uint64_t tag_of(uint64_t hash, uint64_t given) {
+    return (hash ^ given >> 1) & 0xff;
+}
+
+/// Stores the hash of a run's states at a tick.
+static void store_hash(const struct walk *walk, unsigned run, hc_tick tick, uint64_t hash) {
+    uint64_t *word = &tags_at(walk, tick)[run / TAGS];
+    unsigned shift = 8 * (run % TAGS);
+    *word = (*word & ~(UINT64_C(0xff) << shift)) | tag_of(hash, walk->given) << shift;
+    *hash_at(run_at(walk, run), tick) = hash;
 }
 
 /// The presence and the states of a run at a tick.
@@ -81,18 +112,30 @@ static uint8_t *states_at(const struct walk *walk, unsigned run, hc_tick tick) {
     return runs->states + row * hc_unit_bytes(runs->world);
 }
 
+/// Whether the walk is on the run, and its end is near enough to `end`.
+static bool leads_to(const struct walk *walk, unsigned run, hc_tick end) {
+    struct hc_run *at = run_at(walk, run);
+    hc_tick tick = walk->now.tick;
+    return *hash_at(at, tick) == walk->hash && at->given == walk->given && tick >= at->first &&
+           tick <= at->to && end + walk->runs->kept > at->to;
+}
+
 /// The run that the walk is on, the one that goes farthest, of those that lead to `end`; `each`:
-/// none.
+/// none. Few other runs have its tag.
 static unsigned find_run(const struct walk *walk, hc_tick end) {
+    const uint64_t ones = UINT64_MAX / 0xff, tag = tag_of(walk->hash, walk->given);
     const struct hc_runs *runs = walk->runs;
-    const struct hc_run *at = run_at(walk, 0);
-    const uint64_t *hashes = hashes_at(walk, walk->now.tick);
+    const uint64_t *tags = tags_at(walk, walk->now.tick);
     unsigned best = runs->each;
-    for (unsigned i = 0; i < runs->each; i++)
-        if (hashes[i] == walk->hash && at[i].given == walk->given &&
-            walk->now.tick >= at[i].first && walk->now.tick <= at[i].to &&
-            end + runs->kept > at[i].to && (best == runs->each || at[i].to > at[best].to))
-            best = i;
+    for (uint32_t word = 0; word < runs->words; word++) {
+        uint64_t differs = tags[word] ^ ones * tag; // a byte of 0: the tag, or above one of 0
+        for (uint64_t same = (differs - ones) & ~differs & ones << 7; same != 0; same &= same - 1) {
+            unsigned i = word * TAGS + (unsigned)__builtin_ctzll(same) / 8;
+            if (i < runs->each && leads_to(walk, i, end) &&
+                (best == runs->each || run_at(walk, i)->to > run_at(walk, best)->to))
+                best = i;
+        }
+    }
     return best;
 }
 
@@ -101,26 +144,27 @@ static void store_state(const struct walk *walk, unsigned run) {
     struct hc_unit_value to = {.tick = walk->now.tick};
     hc_unit_place(walk->runs->world, &to, states_at(walk, run, to.tick));
     hc_unit_copy(walk->runs->world, walk->unit, &to, &walk->now);
-    hashes_at(walk, to.tick)[run] = walk->hash;
+    store_hash(walk, run, to.tick, walk->hash);
 }
 
 /// Begins a run where the walk is, instead of the one that was not used for the longest time.
 static unsigned begin_run(const struct walk *walk) {
-    struct hc_run *at = run_at(walk, 0);
+    const uint64_t *used = used_at(walk, 0);
     unsigned oldest = 0;
     for (unsigned i = 1; i < walk->runs->each; i++)
-        if (at[i].used < at[oldest].used)
+        if (used[i] < used[oldest])
             oldest = i;
     store_state(walk, oldest);
-    at[oldest].given = walk->given;
-    at[oldest].first = at[oldest].to = walk->now.tick;
+    struct hc_run *run = run_at(walk, oldest);
+    run->given = walk->given;
+    run->first = run->to = walk->now.tick;
     return oldest;
 }
 
 /// Puts the walk at a tick of a run.
 static void jump(struct walk *walk, unsigned run, hc_tick tick) {
     walk->now.tick = tick;
-    walk->hash = hashes_at(walk, tick)[run];
+    walk->hash = *hash_at(run_at(walk, run), tick);
     hc_unit_place(walk->runs->world, &walk->now, states_at(walk, run, tick));
 }
 
@@ -136,7 +180,7 @@ static bool extend(struct walk *walk, unsigned number, hc_tick end) {
         hc_extrapolator_step(runs->extrapolator);
         hc_unit_place(runs->world, &at, states_at(walk, number, t));
         hc_extrapolator_read(runs->extrapolator, &at);
-        hashes_at(walk, t)[number] = hc_runs_hash(runs->world, walk->unit, &at);
+        store_hash(walk, number, t, hc_runs_hash(runs->world, walk->unit, &at));
     }
     hc_extrapolator_leave(runs->extrapolator);
     run->to = end;
@@ -155,7 +199,7 @@ static bool go_on(struct walk *walk, hc_tick end) {
     if (number == walk->runs->each)
         number = begin_run(walk);
     struct hc_run *run = run_at(walk, number);
-    run->used = walk->runs->extrapolations;
+    *used_at(walk, number) = walk->runs->extrapolations;
     if (run->to < end && !extend(walk, number, end))
         return false;
     jump(walk, number, end);

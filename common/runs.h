@@ -21,7 +21,7 @@ enum {
 struct hc_run {
     uint64_t given;    ///< hash of the unit, its owner's input and the referee's fields; 0: free
     hc_tick first, to; ///< the ticks whose hashes are stored
-    uint64_t used;     ///< number of the newest extrapolation that used it
+    uint64_t hashes[HC_RUN_TICKS]; ///< hc_runs_hash at each of these, by the tick's remainder
 };
 
 struct hc_runs {
@@ -31,8 +31,11 @@ struct hc_runs {
     uint32_t each;                        ///< runs of a place
     uint32_t kept;                        ///< the newest ticks of a run whose states are stored
     struct hc_run *at;                    ///< [places][each]
-    uint64_t *hashes; ///< [places][HC_RUN_TICKS][each] hc_runs_hash at each tick, by its remainder
-    uint8_t *states;  ///< [places][each][kept] of hc_unit_bytes, by the tick's remainder
+    uint64_t *used;  ///< [places][each] number of the newest extrapolation that used the run
+    uint64_t *tags;  ///< [HC_RUN_TICKS][places][words] of the hashes at each tick: a byte of each,
+                     ///< mixed with `given`
+    uint32_t words;  ///< of the tags of a place at a tick
+    uint8_t *states; ///< [places][each][kept] of hc_unit_bytes, by the tick's remainder
     uint64_t extrapolations; ///< so far
     const void *referee;     ///< of the extrapolations that follow; NULL: unknown
     uint64_t referee_hash;   ///< of the fields that any step has read

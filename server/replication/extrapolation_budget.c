@@ -26,8 +26,8 @@ static void move_median(struct hc_sv_extrapolation_budget *budget, uint64_t dema
         budget->median -= by < budget->median ? by : budget->median;
 }
 
-static uint64_t price(const struct hc_sv_extrapolation_cost *cost, uint32_t steps) {
-    return (uint64_t)steps * HC_SV_EXTRAPOLATION_PARTS / cost->sharers;
+static uint32_t price(const struct hc_sv_extrapolation_cost *cost, uint32_t steps) {
+    return steps * HC_SV_EXTRAPOLATION_PARTS / cost->sharers;
 }
 
 struct hc_sv_extrapolation_cost hc_sv_extrapolation_begin(struct hc_sv_extrapolation_budget *budget,

@@ -79,7 +79,7 @@ struct hc_sv_slots {
     uint32_t promised; ///< of these, to clients that have not taken their share yet
 };
 
-enum { HC_SV_AHEAD = 12 }; ///< slots that are loaded before a snapshot reads them
+enum { HC_SV_AHEAD = 64 }; ///< slots that are loaded before a snapshot reads them
 
 struct hc_sv_view {
     struct hc_sv_slots *slots; ///< borrowed
