@@ -6,10 +6,8 @@
 enum { AIM_TICKS = 6 };
 
 static const struct bench_replay_row rows[] = {
-    {16, 2800, 180, 600},
-    {64, 2500, 180, 300},
-    {256, 2500, 120, 120},
-    {1024, 2500, 90, 60},
+    {16, 2800, 180, 600},  {64, 2500, 180, 300}, {64, 0, 180, 240},
+    {256, 2500, 120, 120}, {1024, 2500, 90, 60},
 };
 
 static json_t *run(const struct bench_replay_row *row, uint16_t places, enum hc_extrapolation how,

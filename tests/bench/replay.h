@@ -13,7 +13,7 @@ enum {
 
 struct bench_replay_row {
     uint16_t clients;
-    uint32_t view; ///< units; about 8 other players are in it on average
+    uint32_t view; ///< units, with about 8 other players in it on average; 0: everything
     uint32_t warm_up_ticks, ticks;
 };
 
