@@ -44,12 +44,12 @@ hc_entity hc_unit_first(const struct hc_world *world, hc_unit unit);
 
 /// The unit that `entity` belongs to.
 static inline hc_unit hc_unit_of(const struct hc_world *world, hc_entity entity) {
-    uint32_t owned = (uint32_t)world->players * world->per_owner;
+    hc_player owner = world->owner_of[entity];
+    if (owner != HC_NO_PLAYER)
+        return (hc_unit)(1 + owner);
     if (entity == HC_REFEREE)
         return 0;
-    if (entity <= owned)
-        return (hc_unit)(1 + (entity - 1u) / world->per_owner);
-    return (hc_unit)(entity - (owned - world->players));
+    return (hc_unit)(entity - (uint32_t)world->players * (world->per_owner - 1u));
 }
 
 /// The bytes that the presence and the states of the largest unit take.

@@ -54,7 +54,7 @@ void hc_sv_client_prefetch(const struct hc_sv_client *client) {
 }
 
 void hc_sv_client_prefetch_pointed(const struct hc_sv_client *client) {
-    const struct hc_sv_replicator *replicator = client->replicator;
+    struct hc_sv_replicator *replicator = client->replicator;
     const struct hc_timeline *timeline = replicator->config.timeline;
     const struct hc_sv_view *view = &client->interest.view;
     hc_prefetch(&client->lists->forced_count, sizeof client->lists->forced_count);
@@ -62,16 +62,17 @@ void hc_sv_client_prefetch_pointed(const struct hc_sv_client *client) {
     if (client->viewed_at == HC_NO_TICK || client->shown >= hc_timeline_head(timeline))
         return;
     hc_tick tick = hc_tick_max(client->shown + 1, hc_timeline_oldest(timeline)); // if inputs come
-    const uint8_t *states = hc_timeline_states(timeline, tick);
-    unsigned place = (client->sent_log.newest + 1) % HC_SV_PLACES;
+    struct hc_sv_values_row row = hc_sv_values_row(&replicator->values, timeline, tick);
+    unsigned next = (client->sent_log.newest + 1) % HC_SV_PLACES;
+    unsigned base = hc_sv_sent_log_acked_place(&client->sent_log);
     for (uint32_t i = 0; i < view->ahead_count; i++) {
         const struct hc_sv_slot *slot = &view->slots->at[view->ahead[i].number];
         hc_unit unit = view->ahead[i].unit;
         __builtin_prefetch(slot);
-        __builtin_prefetch(&slot->value_ids[0]);
-        __builtin_prefetch(&slot->value_ids[place], 1);
-        hc_sv_values_prefetch_newest(&replicator->values, tick, unit);
-        __builtin_prefetch(states +
+        __builtin_prefetch(&slot->value_ids[base]);
+        __builtin_prefetch(&slot->value_ids[next], 1);
+        __builtin_prefetch(&row.newest[unit]);
+        __builtin_prefetch(row.states +
                            (size_t)hc_unit_first(client->world, unit) * client->world->stride);
     }
 }

@@ -156,11 +156,6 @@ const struct hc_sv_value *hc_sv_values_get(const struct hc_sv_values *values, hc
     return id != 0 && value->id == id ? value : NULL;
 }
 
-void hc_sv_values_prefetch_newest(const struct hc_sv_values *values, hc_tick tick, hc_unit unit) {
-    size_t row = tick % values->rows;
-    __builtin_prefetch(&values->newest[row * hc_unit_total(values->world) + unit]);
-}
-
 void hc_sv_values_prefetch(const struct hc_sv_values *values, hc_sv_value_id id) {
     hc_prefetch(value_at(values, id), 2 * sizeof(struct hc_sv_value));
 }

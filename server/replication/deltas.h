@@ -100,9 +100,6 @@ hc_sv_value_id hc_sv_values_put(const struct hc_sv_values_row *row, hc_unit unit
 /// NULL: it was replaced, or the number is 0.
 const struct hc_sv_value *hc_sv_values_get(const struct hc_sv_values *values, hc_sv_value_id id);
 
-/// Begins to load what hc_sv_values_put reads of `unit` at `tick` into the processor's cache.
-void hc_sv_values_prefetch_newest(const struct hc_sv_values *values, hc_tick tick, hc_unit unit);
-
 /// Begins to load the value with this number into the processor's cache, if it is in the ring.
 void hc_sv_values_prefetch(const struct hc_sv_values *values, hc_sv_value_id id);
 

@@ -8,7 +8,7 @@
 #include "server/replication/builder.h"
 
 enum {
-    CAPACITY_MIN = 4096, ///< events in the journal,
+    CAPACITY_MIN = 4096, ///< events in the journal, at least,
     CAPACITY_EACH = 32,  ///< and for each player
     WORDS = HC_GAME_EVENTS_TICKS / 64,
 };
@@ -21,7 +21,10 @@ size_t hc_sv_journal_layout(struct hc_sv_journal *journal, const struct hc_world
     journal->world = world;
     journal->capacity = 0;
     if (world->game->event_kind_count > 0)
-        journal->capacity = CAPACITY_MIN + CAPACITY_EACH * (uint32_t)world->players;
+        journal->capacity = CAPACITY_MIN;
+    while (journal->capacity > 0 &&
+           journal->capacity < CAPACITY_MIN + CAPACITY_EACH * (uint32_t)world->players)
+        journal->capacity *= 2;
     journal->events = hc_carve(base, &used, journal->capacity * sizeof *journal->events);
     return used;
 }
@@ -41,9 +44,8 @@ static uint64_t end_of(const struct hc_sv_journal *journal, hc_tick tick) {
     return journal->ends[tick % HC_GAME_EVENTS_TICKS];
 }
 
-static const struct hc_sv_final_event *event_at(const struct hc_sv_journal *journal,
-                                                uint64_t number) {
-    return &journal->events[number % journal->capacity];
+static struct hc_sv_final_event *event_at(const struct hc_sv_journal *journal, uint64_t number) {
+    return &journal->events[number & (journal->capacity - 1)];
 }
 
 void hc_sv_journal_add(struct hc_sv_journal *journal, const struct hc_timeline *timeline) {
@@ -53,8 +55,11 @@ void hc_sv_journal_add(struct hc_sv_journal *journal, const struct hc_timeline *
            (e = hc_timeline_next_emitter(timeline, tick, e)) < journal->world->entities) {
         const hc_game_event *events = hc_timeline_events(timeline, tick, (hc_entity)e, &count);
         for (uint32_t i = 0; i < count; i++)
-            journal->events[journal->end++ % journal->capacity] = (struct hc_sv_final_event){
-                .tick = tick, .entity = (hc_entity)e, .event = events[i]};
+            *event_at(journal, journal->end++) =
+                (struct hc_sv_final_event){.tick = tick,
+                                           .entity = (hc_entity)e,
+                                           .unit = hc_unit_of(journal->world, (hc_entity)e),
+                                           .event = events[i]};
         e++;
     }
     journal->ends[tick % HC_GAME_EVENTS_TICKS] = journal->end;
@@ -69,7 +74,7 @@ bool hc_sv_journal_next(struct hc_sv_journal *journal, struct hc_sv_final_event 
         journal->unread = oldest(journal);
     if (journal->unread == journal->end)
         return false;
-    *event = journal->events[journal->unread++ % journal->capacity];
+    *event = *event_at(journal, journal->unread++);
     return true;
 }
 
@@ -102,7 +107,7 @@ static void check_view(struct hc_sv_replicator *replicator, struct hc_sv_client 
                            client->own_count, &look);
     struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
     while (slot != NULL && number < end && !look.everything) {
-        hc_unit unit = hc_unit_of(client->world, event_at(journal, number)->entity);
+        hc_unit unit = event_at(journal, number)->unit;
         if (unit == slot->unit && slot->sees && !slot->own && slot->since <= tick &&
             !hc_sv_interest_in_view(&look, unit)) {
             HC_MARK("event-out-of-view");
@@ -192,7 +197,7 @@ static void find_seen(const struct hc_sv_builder *builder, hc_tick tick, struct 
     uint64_t number = first_of(journal, tick), end = end_of(journal, tick);
     seen->count = 0;
     while (number < end && slot != NULL && seen->count < seen->room) {
-        hc_unit unit = hc_unit_of(builder->world, event_at(journal, number)->entity);
+        hc_unit unit = event_at(journal, number)->unit;
         if (slot->unit < unit) {
             slot = hc_sv_view_slot(view, slot->next);
             continue;

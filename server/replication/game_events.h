@@ -24,15 +24,16 @@ enum {
 struct hc_sv_final_event {
     hc_tick tick;
     hc_entity entity;
+    hc_unit unit; ///< of the entity
     hc_game_event event;
 };
 
 /// The events of the newest final ticks, numbered from 0 on. Without kinds of events it is empty.
 struct hc_sv_journal {
     const struct hc_world *world;
-    hc_tick final; ///< the newest tick in it
-    hc_tick first; ///< the oldest tick of which it has all events
-    uint32_t capacity;
+    hc_tick final;                       ///< the newest tick in it
+    hc_tick first;                       ///< the oldest tick of which it has all events
+    uint32_t capacity;                   ///< a power of two; 0: the game has no events
     struct hc_sv_final_event *events;    ///< [capacity] ring by number
     uint64_t end;                        ///< the number of the next event
     uint64_t ends[HC_GAME_EVENTS_TICKS]; ///< by tick: of the event after its last

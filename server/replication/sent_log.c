@@ -193,6 +193,10 @@ static unsigned newest(const struct hc_sv_sent_log *sent_log, hc_sv_places place
     return (sent_log->newest - (unsigned)__builtin_clzll(turned)) % HC_SV_PLACES;
 }
 
+unsigned hc_sv_sent_log_acked_place(const struct hc_sv_sent_log *sent_log) {
+    return sent_log->acked == 0 ? sent_log->newest : newest(sent_log, sent_log->acked);
+}
+
 void hc_sv_items_evict(struct hc_sv_slot *slot, const struct hc_sv_sent_log *sent_log,
                        hc_sv_places gone) {
     hc_sv_places acked = (slot->values | slot->drops) & gone & sent_log->acked;

@@ -77,6 +77,9 @@ hc_sv_places hc_sv_sent_log_evict(struct hc_sv_sent_log *sent_log, hc_tick as_of
 unsigned hc_sv_sent_log_begin(struct hc_sv_sent_log *sent_log, hc_tick as_of, hc_tick tick,
                               uint32_t seq);
 
+/// The place of the newest acked snapshot; without one, of the newest.
+unsigned hc_sv_sent_log_acked_place(const struct hc_sv_sent_log *sent_log);
+
 /// The client acked the datagram `seq`; false: no logged snapshot went out in it.
 bool hc_sv_sent_log_acked(struct hc_sv_sent_log *sent_log, uint32_t seq);
 
