@@ -2,6 +2,7 @@
 /// port.
 #define _GNU_SOURCE // memmem, getloadavg
 
+#include "common/programs/clock.h"
 #include "hindcast/check.h"
 #include "proto/name.h"
 #include "tests/attack/flood.h"
@@ -83,8 +84,8 @@ struct flooded {
 /// Honest clients join, one after another, stay for a while and leave; each can use its whole
 /// timeout while the flood lasts.
 static void come_and_go(struct attack *attack, struct loopback_clients *crowd, uint64_t us) {
-    uint64_t begun = loopback_now_us(), now = begun;
-    for (; now - begun < us; now = loopback_now_us()) {
+    uint64_t begun = hc_clock_us(), now = begun;
+    for (; now - begun < us; now = hc_clock_us()) {
         struct hc_credential credential =
             loopback_issue_token(1000 + crowd->count, NULL, TOKEN_LIFE_S);
         if (crowd->count < LOOPBACK_CLIENTS_MAX && now - begun + JOIN_BOUND_US < us)
@@ -92,7 +93,7 @@ static void come_and_go(struct attack *attack, struct loopback_clients *crowd, u
         loopback_run(crowd, JOIN_EACH_US);
         for (unsigned i = PLAYERS; i < crowd->count; i++)
             if (crowd->clients[i].playing_us != 0 &&
-                loopback_now_us() - crowd->clients[i].playing_us > STAY_US)
+                hc_clock_us() - crowd->clients[i].playing_us > STAY_US)
                 loopback_leave(crowd, i);
     }
 }
@@ -312,18 +313,18 @@ void attack_kill(struct attack *attack) {
     if (!loopback_start(attack, &server, 0))
         return;
     join_users(attack, &crowd, RETURNERS, SHORT_S);
-    uint64_t expired_us = loopback_now_us() + (SHORT_S + 1) * (uint64_t)SECOND_US;
+    uint64_t expired_us = hc_clock_us() + (SHORT_S + 1) * (uint64_t)SECOND_US;
     loopback_await(&crowd, RETURNERS);
     do
         loopback_run(&crowd, SECOND_US / 20);
-    while (loopback_now_us() < expired_us); // from then on tickets count
+    while (hc_clock_us() < expired_us); // from then on tickets count
     attack_require(attack, loopback_playing(&crowd) == RETURNERS, "only %u of %d play",
                    loopback_playing(&crowd), RETURNERS);
-    uint64_t killed_us = loopback_now_us();
+    uint64_t killed_us = hc_clock_us();
     loopback_kill(&server);
     bool again = loopback_start(attack, &server, server.port);
-    for (unsigned back = 0; again && back < RETURNERS &&
-                            loopback_now_us() - killed_us < TIMES_MAX * (uint64_t)BOUND_US;) {
+    for (unsigned back = 0;
+         again && back < RETURNERS && hc_clock_us() - killed_us < TIMES_MAX * (uint64_t)BOUND_US;) {
         loopback_run(&crowd, SECOND_US / 20);
         back = 0;
         for (unsigned i = 0; i < RETURNERS; i++)

@@ -3,6 +3,7 @@
 
 #include "tests/attack/flood.h"
 
+#include "common/programs/clock.h"
 #include "hindcast/arena.h"
 #include "proto/datagram.h"
 #include "tests/attack/loopback.h"
@@ -17,7 +18,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -100,7 +100,6 @@ static bool send_volley(struct volley *volley, int descriptor, unsigned count, u
 static struct flood_result send_all(enum flood_kind kind, uint16_t port, uint32_t rate, uint64_t us,
                                     uint64_t serial) {
     static struct volley volley;
-    static const struct timespec pause = {.tv_nsec = PAUSE_US * 1000};
     struct flood_result result = {.sent = 0};
     int sockets[SOCKETS], small = 1;
     uint64_t aimed = 0, behind = (uint64_t)rate * BEHIND_US / 1000000;
@@ -109,8 +108,8 @@ static struct flood_result send_all(enum flood_kind kind, uint16_t port, uint32_
         sockets[i] = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
         setsockopt(sockets[i], SOL_SOCKET, SO_RCVBUF, &small, sizeof small); // no answer is read
     }
-    uint64_t from = loopback_now_us();
-    for (uint64_t now = from; now - from < us; now = loopback_now_us()) {
+    uint64_t from = hc_clock_us();
+    for (uint64_t now = from; now - from < us; now = hc_clock_us()) {
         uint64_t due = (now - from) * rate / 1000000;
         if (due > aimed + behind)
             aimed = due - behind;
@@ -121,7 +120,7 @@ static struct flood_result send_all(enum flood_kind kind, uint16_t port, uint32_
             *(taken ? &result.sent : &result.refused) += count;
             aimed += count;
         }
-        nanosleep(&pause, NULL);
+        hc_clock_sleep(PAUSE_US);
     }
     result.cpu_us = (uint64_t)attack_cpu_us();
     return result;

@@ -3,6 +3,7 @@
 
 #include "tests/attack/loopback.h"
 
+#include "common/programs/clock.h"
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
 #include "tests/sim/endpoint.h"
@@ -32,18 +33,6 @@ enum {
     BUSY_US = 7000,      ///< if 1 sleep in 100 takes longer, the machine is busy
     KEYS_HELD = 8,       ///< ticks
 };
-
-uint64_t loopback_now_us(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
-static void sleep_us(uint64_t us) {
-    struct timespec span = {.tv_sec = (time_t)(us / 1000000),
-                            .tv_nsec = (long)(us % 1000000) * 1000};
-    nanosleep(&span, NULL);
-}
 
 // ---- The server ---------------------------------------------------------------------------------
 
@@ -95,8 +84,7 @@ static bool await_port(struct loopback_server *server, int out) {
     static const char prefix[] = "listening on 127.0.0.1:";
     char text[256] = "";
     size_t size = 0;
-    for (uint64_t end = loopback_now_us() + START_US;
-         loopback_now_us() < end && size < sizeof text - 1;) {
+    for (uint64_t end = hc_clock_us() + START_US; hc_clock_us() < end && size < sizeof text - 1;) {
         struct pollfd readable = {.fd = out, .events = POLLIN};
         if (poll(&readable, 1, 100) <= 0)
             continue;
@@ -150,9 +138,9 @@ json_t *loopback_stop(struct attack *attack, struct loopback_server *server) {
     if (server->pid <= 0)
         return NULL;
     kill(server->pid, SIGTERM);
-    for (uint64_t end = loopback_now_us() + STOP_US; ended == 0 && loopback_now_us() < end;) {
+    for (uint64_t end = hc_clock_us() + STOP_US; ended == 0 && hc_clock_us() < end;) {
         ended = waitpid(server->pid, &status, WNOHANG);
-        sleep_us(5000);
+        hc_clock_sleep(5000);
     }
     // Status 1 is a run with the verdict NOT OK, as on a busy machine; the report gives the reason.
     bool in_order = ended == server->pid && WIFEXITED(status) && WEXITSTATUS(status) <= 1;
@@ -238,7 +226,7 @@ unsigned loopback_join(struct attack *attack, struct loopback_clients *crowd,
     char why[256] = "no room", port[8];
     HC_ASSERT(crowd->count < LOOPBACK_CLIENTS_MAX);
     struct loopback_client *client = &crowd->clients[crowd->count];
-    *client = (struct loopback_client){.begun_us = loopback_now_us()};
+    *client = (struct loopback_client){.begun_us = hc_clock_us()};
     config.game = &hc_arena;
     config.rule_hash = hc_test_rule_hash(config.game);
     config.credential = *credential;
@@ -279,7 +267,7 @@ static void press_keys(struct loopback_client *client, unsigned place) {
 /// Receives, advances and sends for one client.
 static void run_client(struct loopback_client *client, unsigned place) {
     uint8_t bytes[HC_DATAGRAM_MAX + 1];
-    uint64_t now = loopback_now_us();
+    uint64_t now = hc_clock_us();
     int size;
     hc_cl_udp_receive(client->udp, now);
     while ((size = hc_cl_udp_take(client->udp, bytes, now)) >= 0)
@@ -297,7 +285,7 @@ static void run_client(struct loopback_client *client, unsigned place) {
 
 void loopback_run(struct loopback_clients *crowd, uint64_t us) {
     struct pollfd waits[LOOPBACK_CLIENTS_MAX];
-    for (uint64_t end = loopback_now_us() + us; loopback_now_us() < end;) {
+    for (uint64_t end = hc_clock_us() + us; hc_clock_us() < end;) {
         unsigned count = 0;
         for (unsigned i = 0; i < crowd->count; i++) {
             if (crowd->clients[i].core == NULL)
@@ -306,15 +294,15 @@ void loopback_run(struct loopback_clients *crowd, uint64_t us) {
             waits[count++] = (struct pollfd){.fd = hc_cl_udp_descriptor(crowd->clients[i].udp),
                                              .events = POLLIN};
         }
-        uint64_t from = loopback_now_us();
+        uint64_t from = hc_clock_us();
         poll(waits, count, TURN_MS);
-        hc_histogram_record(&crowd->sleep_us, loopback_now_us() - from);
+        hc_histogram_record(&crowd->sleep_us, hc_clock_us() - from);
     }
 }
 
 bool loopback_await(struct loopback_clients *crowd, unsigned count) {
-    for (uint64_t end = loopback_now_us() + AWAIT_US; loopback_playing(crowd) != count;) {
-        if (loopback_now_us() >= end)
+    for (uint64_t end = hc_clock_us() + AWAIT_US; loopback_playing(crowd) != count;) {
+        if (hc_clock_us() >= end)
             return false;
         loopback_run(crowd, TURN_MS * 1000);
     }
@@ -327,7 +315,7 @@ bool loopback_machine_is_busy(const struct loopback_clients *crowd) {
 
 void loopback_leave(struct loopback_clients *crowd, unsigned place) {
     if (crowd->clients[place].core != NULL)
-        hc_client_leave(crowd->clients[place].core, loopback_now_us());
+        hc_client_leave(crowd->clients[place].core, hc_clock_us());
 }
 
 unsigned loopback_playing(const struct loopback_clients *crowd) {

@@ -41,9 +41,6 @@ struct loopback_clients {
     struct hc_histogram sleep_us; ///< duration of the loop's sleeps, which are of 2 ms at most
 };
 
-/// This machine's monotonic clock, microseconds.
-uint64_t loopback_now_us(void);
-
 /// Starts the server and waits until it listens at `port` (0: any). False: it does not, and the
 /// attack has failed.
 bool loopback_start(struct attack *attack, struct loopback_server *server, uint16_t port);

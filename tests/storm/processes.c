@@ -2,6 +2,8 @@
 #define _DEFAULT_SOURCE // NOLINT(readability-identifier-naming): for MAP_ANONYMOUS
 
 #include "tests/storm/processes.h"
+
+#include "common/programs/clock.h"
 #include "tests/storm/marks.h"
 
 #include <errno.h>
@@ -37,9 +39,7 @@ struct shared {
 };
 
 static uint64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    return hc_clock_us() / 1000;
 }
 
 /// The processor time that a process has taken, at least 1 ms. Other processes take wall time, too.
@@ -208,8 +208,7 @@ static void look_after(const struct storm_work *work, struct shared *shared, uin
             killed[i] = false;
             left += start_member(work, shared, i, until_ms);
         }
-        struct timespec nap = {.tv_nsec = 5000000};
-        nanosleep(&nap, NULL);
+        hc_clock_sleep(5000);
         if (work->progress && now_ms() - printed_ms > 1000) {
             printed_ms = now_ms();
             fprintf(stderr, "\r%" PRIu64 " seeds, %.0f s, %u failures ",
