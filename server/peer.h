@@ -123,8 +123,10 @@ struct hc_sv_peer {
     bool snapshot_due;
     bool snapshot_starved;  ///< the newest one found too little bandwidth: one is due at every tick
     uint8_t snapshot_every; ///< it is sent one in so many of its snapshots
-    uint32_t forged;        ///< datagrams of this tick that named it and could not be opened
-    hc_tick active_at;      ///< head when an input last differed from the one before
+    hc_tick snapshot_tick;  ///< to be shown when its turn was last asked for
+    int32_t snapshot_credit; ///< snapshots that it lacks, in ticks times snapshots a second
+    uint32_t forged;         ///< datagrams of this tick that named it and could not be opened
+    hc_tick active_at;       ///< head when an input last differed from the one before
     /// [own][tick % HC_SV_SEEN] tick + 1 of an input that was counted
     hc_tick (*seen)[HC_SV_SEEN];
     uint64_t late_ticks;       ///< by which its late inputs went back, in all

@@ -72,15 +72,6 @@ static bool ready(const struct hc_sv_host *host, const struct hc_sv_peer *peer) 
     return peer->state == HC_SV_PEER_PLAYING;
 }
 
-/// The number of the peer's snapshot at the head `back` ticks ago. It grows by one with each
-/// snapshot, as often as configured, and with another peer's at other heads: so ticks are alike.
-static uint64_t snapshot_number(const struct hc_sv_host *host, const struct hc_sv_peer *peer,
-                                uint32_t back) {
-    uint64_t rate = host->config.snapshot_rate, ticks = host->config.tick_rate;
-    uint64_t tick = hc_timeline_head(host->timeline) - back;
-    return rate == 0 ? tick : (tick + (uint64_t)(peer - host->peers)) * rate / ticks;
-}
-
 /// Whether fewer snapshots harm the client least: it watches, its player does nothing, or its
 /// picture is old in any case.
 static bool is_far(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
@@ -89,9 +80,9 @@ static bool is_far(const struct hc_sv_host *host, const struct hc_sv_peer *peer)
            head - peer->active_at >= (hc_tick)IDLE_S * host->world.tick_rate;
 }
 
-/// The turn of a client among those that are sent fewer snapshots. Clients that are near each other
-/// see the same units, and have the same turn: then they are shown the same ticks and share most of
-/// their deltas. The turns of places that lie apart are spread over the ticks.
+/// The turn of a client among those that are not sent a snapshot of each tick. Clients that are
+/// near each other see the same units, and have the same turn: then they are shown the same ticks
+/// and share most of their deltas. The turns of places that lie apart are spread over the ticks.
 static uint32_t turn_of(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
     const struct hc_world *world = &host->world;
     const struct hc_sv_client *client = &peer->replication;
@@ -100,25 +91,60 @@ static uint32_t turn_of(const struct hc_sv_host *host, const struct hc_sv_peer *
     hc_entity own = client->own_count == 0 ? HC_REFEREE : hc_world_player(world, client->own[0]);
     if (own == HC_REFEREE || width == 0 ||
         !hc_world_position(world, own, states + (size_t)own * world->stride, &x, &y))
-        return (uint32_t)(peer - host->peers);
+        return 0;
     return (uint32_t)(x / width + y / width);
 }
 
-/// Whether this head's snapshot goes to the client, which is sent one in snapshot_every. Where each
-/// tick has a snapshot, that is one in so many ticks shown; the client is not without one for long
-/// because the tick that it is shown stands still or leaps.
-static bool has_turn(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
+/// Snapshots a second of the configuration.
+static uint32_t rate_of(const struct hc_sv_host *host) {
+    uint32_t rate = host->config.snapshot_rate;
+    return rate == 0 ? host->config.tick_rate : rate;
+}
+
+/// The number of the snapshot that shows `tick`, of those that go to a client with this turn if it
+/// is sent one in `every`. The rate is one of ticks shown: so clients at different distances are
+/// shown the same ticks, at different heads.
+static uint64_t snapshot_number(const struct hc_sv_host *host, uint32_t turn, hc_tick tick,
+                                uint32_t every) {
+    return ((uint64_t)tick + turn) * rate_of(host) / (host->config.tick_rate * every);
+}
+
+/// Whether this head's snapshot goes to the client, which is not sent one at each head: its number
+/// is the next one. The tick shown may stand still and leap: then the heads count, of which each
+/// gives a client `rate` of the credit that a snapshot takes.
+static bool has_turn(const struct hc_sv_host *host, struct hc_sv_peer *peer, uint32_t turn,
+                     hc_tick tick) {
     const struct hc_sv_client *client = &peer->replication;
     uint32_t every = peer->snapshot_every;
-    hc_tick head = hc_timeline_head(host->timeline);
-    if (every == 1 || client->newest_head == HC_NO_TICK)
-        return true;
-    if (!hc_sv_replicator_sends_each_tick(&host->replicator))
-        return snapshot_number(host, peer, 0) % every == 0;
-    if (head - client->newest_head >= 2 * every)
-        return true;
-    hc_tick tick = hc_sv_look_tick(&host->replicator, client);
-    return tick != client->shown && (tick + turn_of(host, peer)) % every == 0;
+    int32_t price = (int32_t)(host->config.tick_rate * every), credit = peer->snapshot_credit;
+    bool next = snapshot_number(host, turn, tick, every) !=
+                snapshot_number(host, turn, client->shown, every);
+    credit += (int32_t)rate_of(host);
+    bool sends = client->newest_head == HC_NO_TICK || (next && credit >= 0) || credit >= 2 * price;
+    credit -= sends ? price : 0;
+    peer->snapshot_credit = credit < -price ? -price : credit < 2 * price ? credit : 2 * price;
+    return sends;
+}
+
+/// Marks the client's snapshot as due, or counts it as left out under overload.
+static void mark_snapshot(struct hc_sv_host *host, struct hc_sv_peer *peer, bool far) {
+    struct hc_server_overload *counts = &host->stats.overload;
+    bool each_head = hc_sv_replicator_sends_each_tick(&host->replicator);
+    if (each_head && peer->snapshot_every == 1) {
+        peer->snapshot_due = true;
+        peer->snapshot_credit = 0;
+        return;
+    }
+    uint32_t turn = turn_of(host, peer);
+    hc_tick tick = hc_sv_look_tick(&host->replicator, &peer->replication);
+    bool sends = has_turn(host, peer, turn, tick);
+    bool configured = each_head || snapshot_number(host, turn, tick, 1) !=
+                                       snapshot_number(host, turn, peer->snapshot_tick, 1);
+    bool left_out = peer->snapshot_every > 1 && configured && !sends;
+    peer->snapshot_tick = tick;
+    peer->snapshot_due |= sends || peer->snapshot_starved;
+    counts->snapshots += left_out;
+    counts->far_snapshots += left_out && far;
 }
 
 /// Marks the clients that the new head's messages and its snapshot are due for.
@@ -131,12 +157,8 @@ static void mark_due(struct hc_sv_host *host) {
             continue;
         bool far = is_far(host, peer);
         peer->snapshot_every = hc_sv_overload_every(&host->overload, far);
-        bool snapshot = snapshot_number(host, peer, 0) != snapshot_number(host, peer, 1);
-        bool sends = has_turn(host, peer);
         clients[far]++;
-        peer->snapshot_due |= (snapshot && sends) || peer->snapshot_starved;
-        counts->snapshots += snapshot && !sends;
-        counts->far_snapshots += snapshot && !sends && far;
+        mark_snapshot(host, peer, far);
     }
     hc_sv_overload_tick(&host->overload, clients[false], clients[true]);
     counts->ticks[host->overload.level]++;

@@ -2,11 +2,13 @@
 #include "tests/scenario/scenario.h"
 
 #include "hindcast/arena.h"
+#include "server/host_internal.h"
 #include "tests/run_suite.h"
 
 enum {
     RATE = 60,
     CLIENTS = 6,
+    EVERY = 3,  ///< ticks from one snapshot to the next
     BURST = 16, ///< ticks_per_advance
     BEGIN_US = 5000000,
 };
@@ -50,36 +52,52 @@ START_TEST(a_server_that_is_later_leaves_out_ticks_and_keeps_its_schedule) {
 }
 END_TEST
 
-/// Snapshots, and the most of one tick since `most` was set to 0.
+/// The heads and the ticks shown of all snapshots since `counts` was set, by their remainders.
 struct sent {
-    uint64_t snapshots, most;
+    bool counts;
+    hc_tick newest_heads[CLIENTS], longest; ///< ticks between two snapshots of a client
+    unsigned heads[EVERY], shown[EVERY];
 };
 
 static void host_ticked(void *context, struct hc_sim *sim) {
     struct sent *sent = context;
-    uint64_t snapshots = hc_sv_host_stats(hc_sim_host(sim))->snapshots;
-    sent->most =
-        snapshots - sent->snapshots > sent->most ? snapshots - sent->snapshots : sent->most;
-    sent->snapshots = snapshots;
+    const struct hc_sv_host *host = hc_sim_host(sim);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        const struct hc_sv_client *client = &host->peers[i].replication;
+        hc_tick head = client->newest_head;
+        if (sent->counts && head != sent->newest_heads[i]) {
+            sent->heads[head % EVERY]++;
+            sent->shown[client->shown % EVERY]++;
+            sent->longest = hc_tick_max(sent->longest, head - sent->newest_heads[i]);
+        }
+        sent->newest_heads[i] = head;
+    }
 }
 
-START_TEST(snapshots_of_every_third_tick_are_spread_over_the_ticks_and_have_all_units) {
+START_TEST(snapshots_of_every_third_tick_show_clients_at_all_distances_the_same_ticks) {
     struct hc_sim_config config = scenario_config_bare(CLIENTS, 20, 7);
-    struct sent sent = {0};
-    config.host.snapshot_rate = (uint16_t)(config.host.tick_rate / 3);
+    struct sent sent = {.counts = false};
+    config.host.snapshot_rate = (uint16_t)(config.host.tick_rate / EVERY);
     config.hooks.host_ticked = host_ticked;
     config.context = &sent;
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
-    for (unsigned i = 0; i < CLIENTS; i++)
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        struct hc_network_sim_config link = scenario_link(20 + 18 * i, 0);
+        hc_sim_set_link(sim, i, &link, &link);
         ck_assert(hc_sim_connect(sim, i));
-    hc_sim_run(sim, SECOND_US);
-    sent.most = 0;
-    uint64_t before = sent.snapshots;
+    }
+    hc_sim_run(sim, 2 * SECOND_US);
+    sent.counts = true;
     hc_sim_run(sim, 3 * SECOND_US);
-    ck_assert_uint_eq(sent.most, CLIENTS / 3);
-    ck_assert_uint_ge(sent.snapshots - before, CLIENTS * (3u * config.host.snapshot_rate - 1));
-    ck_assert_uint_eq(hc_sv_host_stats(hc_sim_host(sim))->longest_unsent_ticks, 3);
+    unsigned all = sent.shown[0] + sent.shown[1] + sent.shown[2];
+    ck_assert_uint_ge(all, CLIENTS * (3u * config.host.snapshot_rate - 1));
+    ck_assert_uint_le(all, CLIENTS * (3u * config.host.snapshot_rate + 1));
+    for (unsigned i = 0; i < EVERY; i++) {
+        ck_assert(sent.shown[i] == 0 || sent.shown[i] == all);
+        ck_assert_uint_gt(sent.heads[i], 0); // the ticks share the work
+    }
+    ck_assert_uint_eq(sent.longest, EVERY);
     hc_sim_destroy(sim);
 }
 END_TEST
@@ -90,7 +108,7 @@ int main(void) {
     tcase_add_test(tests, a_server_that_is_a_burst_late_catches_up);
     tcase_add_test(tests, a_server_that_is_later_leaves_out_ticks_and_keeps_its_schedule);
     tcase_add_test(tests,
-                   snapshots_of_every_third_tick_are_spread_over_the_ticks_and_have_all_units);
+                   snapshots_of_every_third_tick_show_clients_at_all_distances_the_same_ticks);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -300,9 +300,8 @@ FAULTS = {
     "snapshots-at-half-rate": Fault(
         "server/ticks.c",
         "only every other tick that is due has a snapshot",
-        "snapshot_number(host, peer, 0) != snapshot_number(host, peer, 1);\n",
-        "snapshot_number(host, peer, 0) != snapshot_number(host, peer, 1) &&\n"
-        "                        hc_timeline_head(host->timeline) % 2 == 0;\n",
+        "        peer->snapshot_due = true;\n        peer->snapshot_credit = 0;\n",
+        "        peer->snapshot_due = hc_timeline_head(host->timeline) % 2 == 0;\n",
     ),
     "unit-skipped": Fault(
         "server/replication/snapshot.c",
@@ -310,6 +309,12 @@ FAULTS = {
         "        selections[i].chosen = fits && !selections[i].waits;\n",
         "        selections[i].chosen = fits && !selections[i].waits &&\n"
         "                               (selections[i].delta != 1 || selections[i].name.unit <= 1);\n",
+    ),
+    "run-of-another-input": Fault(
+        "common/runs.c",
+        "an extrapolation goes on along a run that another input of the owner gave",
+        "hc_mix(hc_mix(hc_mix(walk->runs->referee_hash, walk->unit), words[0]), words[1]) | 1;\n",
+        "hc_mix(walk->runs->referee_hash, walk->unit) | (words[0] & 0) | 1;\n",
     ),
     "inputs-cut": Fault(
         "server/replication/snapshot.c",
