@@ -92,7 +92,7 @@ static uint64_t *tags_at(const struct walk *walk, hc_tick tick) {
     return runs->tags + (tick % HC_RUN_TICKS * (size_t)runs->places + walk->place) * runs->words;
 }
 
-/// What marks a run with this input in the states that have this hash.
+/// The tag of a run: a byte of the hash of its states and of `given`.
 static uint64_t tag_of(uint64_t hash, uint64_t given) {
     return (hash ^ given >> 1) & 0xff;
 }
@@ -112,7 +112,7 @@ static uint8_t *states_at(const struct walk *walk, unsigned run, hc_tick tick) {
     return runs->states + row * hc_unit_bytes(runs->world);
 }
 
-/// Whether the walk is on the run, and its end is near enough to `end`.
+/// Whether the walk is on the run, and the run's end is near enough to `end`.
 static bool leads_to(const struct walk *walk, unsigned run, hc_tick end) {
     struct hc_run *at = run_at(walk, run);
     hc_tick tick = walk->now.tick;
@@ -128,7 +128,7 @@ static unsigned find_run(const struct walk *walk, hc_tick end) {
     const uint64_t *tags = tags_at(walk, walk->now.tick);
     unsigned best = runs->each;
     for (uint32_t word = 0; word < runs->words; word++) {
-        uint64_t differs = tags[word] ^ ones * tag; // a byte of 0: the tag, or above one of 0
+        uint64_t differs = tags[word] ^ ones * tag; // a byte of 0: equal; a 1 above it passes
         for (uint64_t same = (differs - ones) & ~differs & ones << 7; same != 0; same &= same - 1) {
             unsigned i = word * TAGS + (unsigned)__builtin_ctzll(same) / 8;
             if (i < runs->each && leads_to(walk, i, end) &&

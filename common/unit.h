@@ -42,7 +42,7 @@ static inline uint32_t hc_unit_count(const struct hc_world *world, hc_unit unit)
 /// The first entity of `unit`; its other entities follow it.
 hc_entity hc_unit_first(const struct hc_world *world, hc_unit unit);
 
-/// The unit that `entity` belongs to.
+/// The unit that `entity`, below world->entities, belongs to.
 static inline hc_unit hc_unit_of(const struct hc_world *world, hc_entity entity) {
     hc_player owner = world->owner_of[entity];
     if (owner != HC_NO_PLAYER)

@@ -81,7 +81,7 @@ enum {
     HC_PATH_IN_USE_US = 10000000, ///< two addresses count as in use so long
     HC_PATH_RETURN_US = 10000000, ///< a move can be taken back so long
     HC_PATH_STALL_US = 300000, ///< an address stalls that acks nothing for this and 2 round trips
-    HC_PATH_STALL_MOST_US = 1000000, ///< but at most for this
+    HC_PATH_STALL_MOST_US = 1000000, ///< the most that these are together
     HC_PATH_STALL_SEQS = 32,         ///< it also stalls if it acks fewer than half of so many
     HC_PATH_SILENT_US = 150000,      ///< an address that sends nothing for this loses its turn
     HC_PATH_HOME_US = 10000000,      ///< an address in use for this long becomes the home

@@ -335,10 +335,10 @@ static size_t send_peer(struct hc_sv_host *host, struct hc_address *to,
         bool allowed = may_send(peer);
         if (size == 0 && allowed && peer->messages_due)
             size = hc_sv_send_messages(host, peer, to, out, now_us);
-        bool due = peer->snapshot_due;
-        if (size == 0)
-            peer->snapshot_due = false; // one that may not be sent now would be old later
-        if (size == 0 && allowed && due) {
+        bool due = size == 0 && peer->snapshot_due;
+        if (due)
+            peer->snapshot_due = false; // later in the tick, inputs may come that its values lack
+        if (due && allowed) {
             prefetch_next(host, peer);
             size = send_snapshot(host, peer, out, now_us);
             hc_sv_path_copy(host, peer, out, size, now_us);

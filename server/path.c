@@ -38,8 +38,8 @@ static void check_acks(struct hc_sv_peer *peer, uint64_t now_us) {
         contest->home = peer->address;
 }
 
-/// How long an address may ack too little. The server's own stall counts in a round trip, which
-/// must not keep the client at a lost address for long.
+/// How long an address may ack too little. A pause of the server makes the round trip longer, so
+/// the time has a limit.
 static uint64_t stall_us(const struct hc_sv_peer *peer) {
     uint64_t us = HC_PATH_STALL_US + 2 * peer->connection.srtt_us;
     return us < HC_PATH_STALL_MOST_US ? us : HC_PATH_STALL_MOST_US;

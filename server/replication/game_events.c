@@ -19,9 +19,7 @@ size_t hc_sv_journal_layout(struct hc_sv_journal *journal, const struct hc_world
                             uint8_t *base) {
     size_t used = 0;
     journal->world = world;
-    journal->capacity = 0;
-    if (world->game->event_kind_count > 0)
-        journal->capacity = CAPACITY_MIN;
+    journal->capacity = world->game->event_kind_count > 0 ? CAPACITY_MIN : 0;
     while (journal->capacity > 0 &&
            journal->capacity < CAPACITY_MIN + CAPACITY_EACH * (uint32_t)world->players)
         journal->capacity *= 2;

@@ -45,7 +45,8 @@ static bool has_match(unsigned clients) {
     if (!has) {
         fprintf(stderr, "no match of %u clients is recorded, only of", clients);
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-            fprintf(stderr, " %u", rows[i].clients);
+            if (i == 0 || rows[i].clients != rows[i - 1].clients)
+                fprintf(stderr, " %u", rows[i].clients);
         fprintf(stderr, "\n");
     }
     return has;
