@@ -30,9 +30,15 @@ foreach(package programs:hindcast development:libhindcast-dev)
     FILES_MATCHING PATTERN "*.md")
   install(FILES ${PROJECT_SOURCE_DIR}/tests/bench/rubber_band.svg COMPONENT ${component}
     DESTINATION ${documents}/tests/bench)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples COMPONENT ${component} DESTINATION ${documents}
+    PATTERN build EXCLUDE)
+  install(PROGRAMS ${PROJECT_SOURCE_DIR}/deploy/backend.py COMPONENT ${component} DESTINATION ${documents}/deploy)
+  # Operators measure the machine that they rent.
+  foreach(script capacity matches plot programs)
+    install(FILES ${PROJECT_SOURCE_DIR}/tests/measure_${script}.py COMPONENT ${component}
+      DESTINATION ${documents}/tests)
+  endforeach()
 endforeach()
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples COMPONENT development
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libhindcast-dev PATTERN build EXCLUDE)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_VENDOR "The Hindcast authors")

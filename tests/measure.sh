@@ -1,8 +1,8 @@
 #!/bin/sh
 # Measures every figure of docs/MEASUREMENTS.md and writes that file:  sh tests/measure.sh [OUT]
 #
-# It takes about 20 minutes, and the machine should do nothing else. Each figure stands under the
-# command that printed it. The release programs must be built: sh tests/run.sh build
+# It takes about 20 minutes, and refuses to begin on a machine that does something else. Each figure
+# stands under the command that printed it. The release programs must be built: sh tests/run.sh build
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -11,6 +11,12 @@ out=${1:-docs/MEASUREMENTS.md}
 draft=build/measurements.md
 [ -x "$bin/hc_bench" ] || {
     echo "measure.sh: $bin/hc_bench is missing: sh tests/run.sh build" >&2
+    exit 1
+}
+
+load=$(cut -d ' ' -f 1 /proc/loadavg)
+awk -v load="$load" 'BEGIN { exit load > 0.5 }' || {
+    echo "measure.sh: the machine is not quiet (load average $load): wait" >&2
     exit 1
 }
 
@@ -36,7 +42,7 @@ How many clients a core holds: [CAPACITY.md](CAPACITY.md).
 
 - machine: $(nproc) cores, $model, $memory
 - system: $(uname -sr), $(${CC:-cc} --version | head -n 1)
-- commit: $(git rev-parse --short HEAD), load average before: $(cut -d ' ' -f 1 /proc/loadavg)
+- commit: $(git rev-parse --short HEAD), load average before: $load
 END
 
     figure "Eight bots on each link" \

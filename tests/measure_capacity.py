@@ -14,7 +14,8 @@ tick, left no snapshot out, and had a p99 of tick work of at most 80 % of a tick
   match     64 players who all see each other
 A run that was not held although its work took little of a tick is played once more: then the machine was
 disturbed. Needs a quiet machine with two cores or more; ends within --minutes. Prints markdown; --write also puts it
-between the marks of FILE (docs/CAPACITY.md), with plots beside it.
+between the marks of FILE (docs/CAPACITY.md), with plots beside it. It writes nothing, and exits with 1, if the
+machine was not quiet: before it began, or because its host took processor time.
 """
 import argparse
 import datetime
@@ -33,6 +34,7 @@ from measure_programs import END_S, Programs
 RATE, OTHERS, MOST = 60, 8, 4096
 CLOCK_HZ = os.sysconf("SC_CLK_TCK")
 STOLEN_MOST = 0.01  # of the time that the processors worked
+LOAD_MOST = 0.3  # load average before
 WORLD_RAMP_S = 1  # seconds in which the clients of a world with room for more join
 CORNER = 256  # places of a world as large as the corner that corner_plugin.c plays in
 TICK_MS = 1000 / RATE
@@ -63,11 +65,23 @@ if len(cores) < 2:
     parser.error("two cores are needed: one for the daemon, one for the load test")
 programs = Programs(options.programs)
 begun = time.monotonic()
-page, failed = [], []
+page, plots, failed, disturbed = [], [], [], []  # `disturbed`: why the figures are not to be trusted
 
 
 class NoTime(Exception):
     """A run would end after --minutes."""
+
+
+class Missing(Exception):
+    """A program of the sources, which no package has, is not there."""
+
+
+def needed(path):
+    """The path of a program of the sources."""
+    path = os.path.join(options.programs, path)
+    if not os.path.exists(path):
+        raise Missing(path)
+    return path
 
 
 def put(*words):
@@ -208,9 +222,9 @@ def plot(name, words, x_name, key, rows, *first):
     if not options.write or len(rows) < 2:
         return
     path = os.path.join(os.path.dirname(options.write), f"capacity_{name}.svg")
-    measure_plot.write(path, x_name, [row[key] for row in rows], [
+    plots.append((path, x_name, [row[key] for row in rows], [
         *first, ("memory of the daemon, MB", lines(rows, ("resident", "resident"), ("reserved", "reserved"))),
-        ("work of a tick, ms", lines(rows, ("p50", "p50"), ("p99", "p99"), ("max", "max")))])
+        ("work of a tick, ms", lines(rows, ("p50", "p50"), ("p99", "p99"), ("max", "max")))]))
     put("", f"![{words}]({os.path.basename(path)})")
 
 
@@ -289,6 +303,7 @@ def search():
 def bench(name, *arguments, **more):
     """The first figures of a benchmark."""
     path = programs.path(name)
+    needed("hc_bench")
     programs.start("hc_bench", name, *arguments, "--json", path, stdout=subprocess.DEVNULL, **more).wait(
         timeout=60 * options.minutes)
     return programs.report(name)[0]
@@ -329,7 +344,7 @@ def idle(room, seconds, *server):
 
 
 def corner_game():
-    return "--game", os.path.join(options.programs, "..", "games", "corner_plugin.so")
+    return "--game", needed("../games/corner_plugin.so")
 
 
 def in_room(clients, room, empty, seed):
@@ -508,6 +523,8 @@ def section(title, measure, *arguments):
         return measure(*arguments)
     except NoTime:
         put(f"Left out: it would have ended after {options.minutes:g} minutes (`--minutes`).")
+    except Missing as missing:
+        put(f"Left out: {missing} is not there, which only the sources build.")
     except Exception as error:  # the other sections are measured still
         put(f"Failed: {type(error).__name__}: {error}.")
         failed.append(title)
@@ -515,6 +532,8 @@ def section(title, measure, *arguments):
 
 
 def write():
+    for each in plots:
+        measure_plot.write(*each)
     with open(options.write, encoding="utf-8") as file:
         head, rest = file.read().split(MARKS[0])
     tail = rest.split(MARKS[1])[1]
@@ -533,7 +552,9 @@ def say_stolen(before):
     """Tells how much of the time other machines on the host have taken, which makes ticks late."""
     work, stolen = (now - then for now, then in zip(processor_times(), before))
     put("", f"While these figures were measured, the host took {stolen:.1f} s from the processors, which worked for "
-        f"{work:.0f} s." + (" It was not quiet: do not trust them." if stolen > STOLEN_MOST * work else ""))
+        f"{work:.0f} s.")
+    if stolen > STOLEN_MOST * work:
+        disturbed.append(f"the host took {stolen:.1f} s of {work:.0f} s")
 
 
 def conditions():
@@ -543,8 +564,8 @@ def conditions():
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     put(f"`python3 tests/measure_capacity.py {' '.join(sys.argv[1:])}`: {len(cores)} cores, {model}, "
         f"Linux {platform.release()}, commit {commit.stdout.strip() or 'unknown'}, load average before {load:.1f}.")
-    if load > 0.3:
-        put("", "The machine was not quiet: do not trust these figures.")
+    if load > LOAD_MOST:
+        disturbed.append(f"the load average before was {load:.1f}")
     put("", f"The daemon had one core and the load test another. Runs of the search lasted {options.hold:g} s, all "
         f"others {options.short:g} s. Memory: resident at the end, and reserved by the configuration.")
 
@@ -570,7 +591,10 @@ def main():
 
 
 status = main()
-if options.write:
+if disturbed:
+    print(f"measure_capacity.py: the machine was not quiet ({'; '.join(disturbed)}): do not trust these figures"
+          + (f"; {options.write} is unchanged" if options.write else ""), file=sys.stderr)
+elif options.write:
     write()
 progress("done")
-sys.exit(status or bool(failed))
+sys.exit(status or bool(failed) or bool(disturbed and options.write))

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Checks what documents say of the tree: check_documents.py [ROOT]. Prints file:line: rule: text.
+
+  link     each link leads to a file, and to a heading of it if it names one
+  path     each path of the tree is there (NAME in a path stands for any name)
+  headers  docs/ARCHITECTURE.md lists every public header
+  stages   CONTRIBUTING.md names the stages of tests/run.sh
+  promise  each row of docs/PROMISES.md names tests that exist
+"""
+import glob
+import os
+import re
+import sys
+
+ROOT = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), ".."))
+ROOMS = "include|common|proto|server|client|check|tests|deploy|examples|docs|cmake"
+PROMISES = "docs/PROMISES.md"
+problems = []
+
+
+def report(path, line, rule, text):
+    problems.append(f"{path}:{line}: {rule}: {text}")
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def documents():
+    """Paths from the root of all markdown files of the tree."""
+    for directory, names, files in os.walk(ROOT):
+        names[:] = sorted(n for n in names if n not in ("build", "corpus") and not n.startswith("."))
+        for name in sorted(files):
+            if name.endswith(".md"):
+                yield os.path.relpath(os.path.join(directory, name), ROOT)
+
+
+def anchors(text):
+    """The anchors of a page's headings, as forges make them."""
+    heads = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", text, flags=re.S | re.M), re.M)
+    return {re.sub(r"[^\w\- ]", "", head.strip().lower()).replace(" ", "-") for head in heads}
+
+
+def check_links(path, number, line):
+    for link in re.findall(r"\]\(([^)\s]+)\)", line):
+        if re.match(r"\w+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = os.path.normpath(os.path.join(os.path.dirname(path), name)) if name else path
+        if not os.path.exists(os.path.join(ROOT, target)):
+            report(path, number, "link", f"{link} leads nowhere")
+        elif anchor and target.endswith(".md") and anchor not in anchors(read(target)):
+            report(path, number, "link", f"{target} has no heading {anchor}")
+
+
+def check_paths(path, number, line):
+    for name in re.findall(rf"(?<![\w./-])((?:{ROOMS})/[\w./*-]*\w)", line):
+        if not glob.glob(os.path.join(ROOT, name.replace("NAME", "*") + "*")):
+            report(path, number, "path", f"{name} is not there")
+
+
+def check_headers():
+    page = "docs/ARCHITECTURE.md"
+    text = read(page)
+    for header in sorted(os.listdir(os.path.join(ROOT, "include/hindcast"))):
+        if f"`{header}`" not in text:
+            report(page, 1, "headers", f"{header} is not listed")
+
+
+def check_stages():
+    page = "CONTRIBUTING.md"
+    stages = re.search(r'^all_stages="([^"]*)"', read("tests/run.sh"), re.M).group(1)
+    if stages not in read(page):
+        report(page, 1, "stages", f"the stages are: {stages}")
+
+
+def shown(test):
+    """Whether a test exists: `hc_attack ROW`, `FILE` or `FILE: sentence`, of a Check test with underscores."""
+    row = re.fullmatch(r"hc_attack ([\w-]+)", test)
+    if row:
+        return f'{{"{row.group(1)}"' in read("tests/attack/hc_attack.c")
+    path, _, sentence = test.partition(": ")
+    path = path.split(" ")[-1]
+    if not os.path.isfile(os.path.join(ROOT, path)):
+        return False
+    text = re.sub(r'"\s*\\?\s*"', "", read(path))
+    return not sentence or sentence in text
+
+
+def check_promises():
+    for number, line in enumerate(read(PROMISES).split("\n"), 1):
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if not line.startswith("|") or len(cells) != 2 or set(cells[1]) <= set("-: ") or number < 3:
+            continue
+        tests = re.findall(r"`([^`]+)`", cells[1])
+        if not tests and cells[1] != "shown by":
+            report(PROMISES, number, "promise", "no test shows it")
+        for test in tests:
+            if not shown(test):
+                report(PROMISES, number, "promise", f"there is no test {test}")
+
+
+def main():
+    count = 0
+    for path in documents():
+        count += 1
+        for number, line in enumerate(read(path).split("\n"), 1):
+            check_links(path, number, line)
+            check_paths(path, number, line)
+    check_headers()
+    check_stages()
+    if os.path.exists(os.path.join(ROOT, PROMISES)):
+        check_promises()
+    for problem in problems:
+        print(problem)
+    print(f"{count} documents, {len(problems)} problems")
+    return 1 if problems or count == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
