@@ -22,7 +22,7 @@ class Malformed(Exception):
 
 
 class Rejected(Exception):
-    """A snapshot that cannot be read though it is well formed (Accepting and rejecting)."""
+    """A snapshot that cannot be read though it is well formed (section 6.13)."""
 
 
 def need(condition, what):
@@ -94,7 +94,7 @@ def xxh3(d, seed=0):
     return _avalanche(h, 37, 0x165667919E3779F9, 32, 1, 64)
 
 
-# ---- Tokens; Keys and seals
+# ---- 2.2 Tokens; 2.3 Keys and seals
 
 def seal_token(key, key_id, protocol_id, expire, token_id, client_id, secret, audience=0, name=b"",
                user=bytes(96), kind=0, nonce=None, version=1, rights=12, issued=0, match=0):
@@ -209,7 +209,7 @@ def pack(v):
 
 
 def unpack(b):
-    """All values of a body, by the rules of section 5."""
+    """All values of a body, by the rules of section 5.1."""
     pos, count = 0, 0
 
     def take(n):
@@ -438,8 +438,8 @@ class Reader:
         s.as_of = b.run("as_of", self.newest)
         need(0 <= s.as_of <= 4290772991, "as_of")
         s.phase, s.ack_delay = b.number(8, 10**7), b.number(8, 10**7)
-        s.T, s.late_limit, s.F = (s.as_of - b.number(n, 512) for n in (4, 5, 4))
-        need(min(s.T, s.late_limit, s.F) >= 0, "below tick 0")
+        s.T, s.refused_before, s.F = (s.as_of - b.number(n, 512) for n in (4, 5, 4))
+        need(min(s.T, s.refused_before, s.F) >= 0, "below tick 0")
         s.hash = b.u(32)
         s.chain = b.u(64) if b.u(1) else None
         s.base, self.how = None, HOLD
@@ -567,7 +567,7 @@ class Client:
         self.shown = []                                     # of each in `log`: the newest T by then
         self.dropped = 0                                    # by the system: the socket's buffer was full
         self.hold, self.ack_state = None, (0, 0)            # see on_data
-        self.A, self.late_limit, self.head, self.inputs = [], 0, None, {}
+        self.A, self.refused_before, self.head, self.inputs = [], 0, None, {}
         self.came, self.names = 0.0, Names()
         self.rebind()
 
@@ -653,7 +653,7 @@ class Client:
         need(isinstance(w[10], bytes) and len(w[10]) == 16, "reset_token")
         need(isinstance(w[12], bytes) and not any(w[12]), "zeros")
         self.welcome, self.rate, self.own, self.reset_token, self.resumed = w, w[1], w[9], w[10], w[11]
-        self.history, self.future, self.late_limit = w[4], w[5], max(0, w[7] - w[6])
+        self.history, self.future, self.refused_before = w[4], w[5], max(0, w[7] - w[6])
         self.head, self.due = w[7], time.monotonic() - w[8] / 1e6
         if self.game:
             self.reader = Reader(self.game, w[2], w[9], w[7], w[1])
@@ -680,7 +680,7 @@ class Client:
     def send_inputs(self, sample, *more, lead=3, offset=0):
         """sample(tick) gives an input for each own player; sends all that are not acknowledged."""
         to = self.now() + lead
-        first = max([a + 1 for a in self.A] + [self.late_limit, to - 500]) if self.own else to
+        first = max([a + 1 for a in self.A] + [self.refused_before, to - 500]) if self.own else to
         ticks = range(first, to + 1)[:400] if self.own and self.A else ()
         run = []
         for t in ticks:
@@ -786,7 +786,7 @@ class Client:
     def take(self, s, at):
         self.names.snapshot(s, self.welcome[2])
         if s.as_of > self.reader.newest or not self.reader.known:
-            self.A, self.late_limit = s.A, s.late_limit
+            self.A, self.refused_before = s.A, s.refused_before
             self.head, self.due = s.as_of, at - s.phase / 1e6
         self.reader.hold(s)
         self.snaps.append(s)
