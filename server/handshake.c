@@ -462,6 +462,17 @@ static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_ad
     return admit(host, from, attempt, now_us);
 }
 
+/// Whether a token is of another match of the port. A ticket of a match that the port no longer has
+/// is of no match: its server was started again with fewer.
+static bool is_of_another_match(const struct hc_sv_host *host, const struct hc_token *token) {
+    uint32_t matches = host->config.matches != 0 ? host->config.matches : HC_MATCH_MAX;
+    if (host->config.match == 0)
+        matches = 0;
+    if (token->kind == HC_TOKEN_RESUME && token->match > matches)
+        return false;
+    return token->match != 0 && token->match != host->config.match;
+}
+
 static enum hc_status receive_connect(struct hc_sv_host *host, const struct hc_address *from,
                                       const uint8_t *bytes, size_t size, uint64_t now_us) {
     struct attempt attempt = {.proven = false};
@@ -480,8 +491,8 @@ static enum hc_status receive_connect(struct hc_sv_host *host, const struct hc_a
                       hc_sv_host_unix_s(host, now_us), connect->token, &attempt.token);
     if (opened != HC_OK && opened != HC_TOO_OLD && opened != HC_INVALID)
         return deny(host, from, &attempt, HC_DENY_TOKEN, 0);
-    if (opened == HC_OK && attempt.token.match != 0 && attempt.token.match != host->config.match)
-        opened = HC_INVALID; // another server's
+    if (opened == HC_OK && is_of_another_match(host, &attempt.token))
+        opened = HC_INVALID;
     status = hc_token_check_proof(attempt.token.secret, bytes);
     attempt.proven = status == HC_OK;
     if (!attempt.proven)

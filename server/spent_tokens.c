@@ -104,15 +104,21 @@ static bool connects_too_often(uint64_t *connects_us, uint64_t now_us) {
     return hc_limit_exceeds(connects_us, SECOND_US, HC_CONNECTS_AT_ONCE * SECOND_US, now_us);
 }
 
-struct hc_sv_spent_token *hc_sv_spent_find(struct hc_sv_spent *spent,
-                                           const struct hc_token *token) {
+uint16_t *hc_sv_spent_match(struct hc_sv_spent *spent, const struct hc_token *token) {
     struct hc_sv_spent_client *client = find(spent, token->client_id);
-    return client != NULL ? find_token(client, token->token_id) : NULL;
+    if (client == NULL)
+        return NULL;
+    if (token->kind == HC_TOKEN_RESUME)
+        return hc_token_number(token->token_id) == client->ticket ? &client->ticket_match : NULL;
+    struct hc_sv_spent_token *used = find_token(client, token->token_id);
+    return used != NULL ? &used->match : NULL;
 }
 
 enum hc_deny_reason hc_sv_spent_check(struct hc_sv_spent *spent, const struct hc_token *token,
                                       bool own, uint64_t now_s, uint64_t now_us) {
     struct hc_sv_spent_client *client = find(spent, token->client_id);
+    if (token->kind == HC_TOKEN_RESUME && hc_token_number(token->token_id) == 0)
+        return HC_DENY_USED; // no server issues it, because 0 stands for none
     if (client == NULL && !own && token->expire_s <= spent->void_s)
         return HC_DENY_USED;
     if (client == NULL)
@@ -135,6 +141,7 @@ static void add_token(struct hc_sv_spent_client *client, const struct hc_token *
         client->void_to = oldest->order;
     memcpy(oldest->token_id, token->token_id, HC_TOKEN_ID_SIZE);
     oldest->order = order_of(token);
+    oldest->match = 0;
 }
 
 bool hc_sv_spent_use(struct hc_sv_spent *spent, const struct hc_token *token, uint64_t now_s,
@@ -157,6 +164,7 @@ bool hc_sv_spent_use(struct hc_sv_spent *spent, const struct hc_token *token, ui
     } else if (number > client->ticket) {
         client->ticket_before = client->ticket;
         client->ticket = number;
+        client->ticket_match = 0;
     }
     return true;
 }
@@ -169,8 +177,10 @@ void hc_sv_spent_forget(struct hc_sv_spent *spent, uint64_t client_id,
     struct hc_sv_spent_token *token = ticket ? NULL : find_token(client, token_id);
     if (token != NULL)
         *token = (struct hc_sv_spent_token){.order = 0};
-    if (ticket && client->ticket == hc_token_number(token_id))
+    if (ticket && client->ticket == hc_token_number(token_id)) {
         client->ticket = client->ticket_before;
+        client->ticket_match = 0;
+    }
 }
 
 uint64_t hc_sv_spent_ticket(const struct hc_sv_spent *spent, uint64_t client_id) {

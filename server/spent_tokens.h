@@ -26,6 +26,7 @@ struct hc_sv_spent_client {
     uint64_t expire_s;      ///< Unix time when the last of its tokens expires
     uint64_t ticket;        ///< number of the newest used ticket; 0: none
     uint64_t ticket_before; ///< number of the ticket used before that
+    uint16_t ticket_match;  ///< of the newest used ticket, see hc_sv_spent_match
     uint64_t void_to;       ///< tokens of this order or less are void
     uint64_t void_s;        ///< tokens and tickets that expire by this Unix time are void
     uint64_t connects_us;   ///< when all connects would have come at the allowed rate
@@ -33,7 +34,7 @@ struct hc_sv_spent_client {
     struct hc_sv_spent_token {
         uint8_t token_id[HC_TOKEN_ID_SIZE];
         uint64_t order; ///< issued_s + 1; 0: no token
-        uint16_t match; ///< for the caller of hc_sv_spent_find
+        uint16_t match; ///< see hc_sv_spent_match
     } tokens[HC_SPENT_TOKENS];
 };
 
@@ -59,8 +60,9 @@ void hc_sv_spent_copy(struct hc_sv_spent *spent, const struct hc_sv_spent *from)
 enum hc_deny_reason hc_sv_spent_check(struct hc_sv_spent *spent, const struct hc_token *token,
                                       bool own, uint64_t now_s, uint64_t now_us);
 
-/// The entry of a used token, until the next call; NULL: it is not remembered.
-struct hc_sv_spent_token *hc_sv_spent_find(struct hc_sv_spent *spent, const struct hc_token *token);
+/// The match of a used token, or of its client_id's newest used ticket: the caller sets it. Valid
+/// until the next call. 0: not set; NULL: the token is not remembered.
+uint16_t *hc_sv_spent_match(struct hc_sv_spent *spent, const struct hc_token *token);
 
 /// Marks a token as used, and counts a connect. Call hc_sv_spent_check at the same time first.
 /// Returns false if its client_id has no room.

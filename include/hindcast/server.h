@@ -112,6 +112,10 @@ struct hc_server_config {
     /// HC_SERVER_SECRET_SIZE unpredictable bytes, which only hc_server_create reads, of all matches
     /// of a port: each accepts the cookies of the others. NULL: the cookies are of this server.
     const uint8_t *cookie_secret;
+    /// The number of matches of that port; 0: HC_MATCH_MAX. A ticket that names a match above it is
+    /// of a time when the port had more, and taken as one of none. A server that has the port for
+    /// itself takes tickets of any match.
+    uint32_t matches;
 };
 
 /// The kinds of events.

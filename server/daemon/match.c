@@ -33,6 +33,7 @@ static struct hc_server_config config_of(const struct hc_sv_match_setting *setti
         config.force_rewind = 0;
     config.keys = *keys;
     config.match = number;
+    config.matches = number != 0 ? options->matches : 0;
     config.cookie_secret = number != 0 ? setting->cookie_secret : NULL;
     return config;
 }

@@ -84,7 +84,8 @@ static struct hc_sv_match *match_of_data(struct hc_sv_worker *worker,
     return find_match(worker, number);
 }
 
-/// Chooses the match of a CONNECT whose token names none, see hc_sv_placement_choose.
+/// Chooses the match of a CONNECT whose token names none of the daemon's, see
+/// hc_sv_placement_choose.
 static enum hc_status place(struct hc_sv_worker *worker, const struct hc_sv_udp_datagram *datagram,
                             struct hc_sv_placed *placed) {
     const struct hc_sv_match_setting *setting = worker->setting;
@@ -147,14 +148,12 @@ static enum hc_status receive_handshake(struct hc_sv_worker *worker,
         hc_datagram_kind(datagram->bytes, datagram->size) != HC_DATAGRAM_CONNECT)
         return hc_sv_match_receive(any, datagram);
     struct hc_sv_placed placed = {.match = hc_token_match(datagram->bytes + HC_SV_UDP_TOKEN_AT)};
-    if (placed.match > setting->options->matches)
-        return hc_sv_match_receive(any, datagram); // denied
-    if (placed.match == 0) {
+    if (placed.match == 0 || placed.match > setting->options->matches) {
         enum hc_status status = place(worker, datagram, &placed);
         if (status == HC_FULL)
             return status;
         if (status != HC_OK)
-            return hc_sv_match_receive(any, datagram);
+            return hc_sv_match_receive(any, datagram); // every match denies it
     }
     if (find_match(worker, placed.match) != NULL)
         return receive_placed(worker, datagram, &placed);

@@ -85,6 +85,8 @@ static enum hc_status open_token(struct hc_sv_placement *placement, const struct
     if (status == HC_OK)
         status = hc_token_open(&config->keys, config->protocol_id, config->audience,
                                unix_us / 1000000, connect->token, token);
+    if (status == HC_OK && token->match != 0 && token->kind != HC_TOKEN_RESUME)
+        status = HC_INVALID;
     if (status == HC_OK)
         status = hc_token_check_proof(token->secret, bytes);
     return status;
@@ -125,9 +127,9 @@ static enum hc_status choose(struct hc_sv_placement *placement, const struct hc_
                              uint64_t unix_us, uint64_t now_us, struct hc_sv_placed *placed) {
     struct hc_sv_spent *spent = &placement->spent;
     uint64_t now_s = unix_us / 1000000;
-    struct hc_sv_spent_token *used = hc_sv_spent_find(spent, token);
-    if (used != NULL) {
-        placed->match = used->match;
+    uint16_t *match = hc_sv_spent_match(spent, token);
+    if (match != NULL && *match != 0) {
+        placed->match = *match;
         return HC_OK;
     }
     if (hc_sv_spent_check(spent, token, false, now_s, now_us) != 0)
@@ -137,7 +139,9 @@ static enum hc_status choose(struct hc_sv_placement *placement, const struct hc_
     placed->match = match_of_user(placement, token->client_id);
     if (placed->match == 0)
         placed->match = fullest_with_room(placement, placed->players, now_us);
-    hc_sv_spent_find(spent, token)->match = placed->match;
+    match = hc_sv_spent_match(spent, token);
+    HC_ASSERT(match != NULL); // it was used just now
+    *match = placed->match;
     placed->first = true;
     struct room *room = room_of(placement, placed->match);
     room->held++;
@@ -157,6 +161,7 @@ enum hc_status hc_sv_placement_choose(struct hc_sv_placement *placement,
     if (status == HC_OK) {
         placed->players = connect.players;
         placed->client_id = token.client_id;
+        placed->ticket = token.kind == HC_TOKEN_RESUME;
         memcpy(placed->token_id, token.token_id, sizeof placed->token_id);
         status = choose(placement, &token, unix_us, now_us, placed);
     }
@@ -173,7 +178,7 @@ void hc_sv_placement_end(struct hc_sv_placement *placement, const struct hc_sv_p
     }
     if (placed->first && denied) {
         room->avoided_until_us = now_us + AVOID_US;
-        hc_sv_spent_forget(&placement->spent, placed->client_id, placed->token_id, false);
+        hc_sv_spent_forget(&placement->spent, placed->client_id, placed->token_id, placed->ticket);
     }
 }
 

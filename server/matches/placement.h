@@ -1,4 +1,6 @@
-/// Chooses the match of a client whose token names none, when a daemon has several matches.
+/// Chooses the match of a client whose token names none, when a daemon has several matches. A
+/// ticket that names a match which the daemon does not have is placed too: it is of the same daemon
+/// before a restart, with one world or more matches.
 ///
 /// One object decides for all workers, so that such a token opens one session only: its match is
 /// remembered until the token expires, and the match itself remembers that the token is used. A
@@ -31,7 +33,8 @@ struct hc_sv_placement_config {
 /// A choice, until hc_sv_placement_end.
 struct hc_sv_placed {
     uint16_t match;
-    bool first; ///< the token was not placed before, and holds room in the match
+    bool first;  ///< the token was not placed before, and holds room in the match
+    bool ticket; ///< it is a ticket
     uint8_t players;
     uint64_t client_id;
     uint8_t token_id[HC_TOKEN_ID_SIZE];
@@ -46,10 +49,10 @@ void hc_sv_placement_destroy(struct hc_sv_placement *placement);
 /// Opens tokens with these keys from now on.
 void hc_sv_placement_set_keys(struct hc_sv_placement *placement, const struct hc_token_ring *keys);
 
-/// Chooses the match of a CONNECT whose token names none. HC_OK: `*placed` holds it; the caller
-/// passes it to hc_sv_placement_end after the match has answered. HC_FULL: the user connects too
-/// often, or has used too many tokens: drop the CONNECT. Any other status: the CONNECT holds no
-/// valid token of its sender, and every match gives the same answer.
+/// Chooses the match of a CONNECT whose token names none that the daemon has. HC_OK: `*placed`
+/// holds it; the caller passes it to hc_sv_placement_end after the match has answered. HC_FULL: the
+/// user connects too often, or has used too many tokens: drop the CONNECT. Any other status: the
+/// CONNECT holds no valid token of its sender, and every match gives the same answer.
 enum hc_status hc_sv_placement_choose(struct hc_sv_placement *placement,
                                       const struct hc_address *from, const uint8_t *bytes,
                                       size_t size, uint64_t unix_us, uint64_t now_us,

@@ -31,6 +31,7 @@ static struct player {
 
 static void create_server(unsigned match, uint64_t seed, struct hc_server *after) {
     config.match = match;
+    config.matches = match != 0 ? MATCHES : 0;
     config.cookie_secret = match != 0 ? cookie_secret : NULL;
     config.seed = seed;
     servers[match] = hc_server_create(&config, UNIX_US, now_us);
@@ -39,14 +40,7 @@ static void create_server(unsigned match, uint64_t seed, struct hc_server *after
         hc_server_follow(servers[match], after);
 }
 
-static void set_up(void) {
-    now_us = 5 * SECOND_US;
-    config = hc_server_config_default();
-    config.game = &hc_arena;
-    config.clients = 2;
-    config.keys.count = 1;
-    config.keys.keys[0].key[0] = 1;
-    config.secret = secret;
+static void create_placement(void) {
     struct hc_sv_placement_config place = {
         .matches = MATCHES,
         .clients = config.clients,
@@ -57,6 +51,17 @@ static void set_up(void) {
     memcpy(place.cookie_secret, cookie_secret, sizeof place.cookie_secret);
     placement = hc_sv_placement_create(&place);
     ck_assert_ptr_nonnull(placement);
+}
+
+static void set_up(void) {
+    now_us = 5 * SECOND_US;
+    config = hc_server_config_default();
+    config.game = &hc_arena;
+    config.clients = 2;
+    config.keys.count = 1;
+    config.keys.keys[0].key[0] = 1;
+    config.secret = secret;
+    create_placement();
     for (unsigned match = 0; match <= MATCHES; match++)
         create_server(match, 10 + match, NULL);
 }
@@ -74,15 +79,17 @@ static void tear_down(void) {
     hc_sv_placement_destroy(placement);
 }
 
-/// Issues a token that names `match`.
-static struct hc_credential issue(unsigned match, uint64_t client_id) {
+/// Issues a token, or a ticket, that names `match`.
+static struct hc_credential issue_kind(enum hc_token_kind kind, unsigned match,
+                                       uint64_t client_id) {
     static uint8_t number;
     struct hc_credential credential;
-    struct hc_token token = {.players = 1,
+    struct hc_token token = {.kind = kind,
+                             .players = 1,
                              .issued_s = now_us / SECOND_US + UNIX_US / SECOND_US - 5,
                              .match = (uint16_t)match,
-                             .client_id = client_id,
-                             .token_id = {++number}};
+                             .client_id = client_id};
+    hc_token_put_ticket_id(token.token_id, ++number, token.issued_s);
     uint8_t nonce[HC_TOKEN_NONCE_SIZE] = {number};
     token.expire_s = token.issued_s + LIFE_S;
     token.secret[0] = number;
@@ -91,6 +98,11 @@ static struct hc_credential issue(unsigned match, uint64_t client_id) {
                   nonce, credential.token);
     memcpy(credential.secret, token.secret, sizeof credential.secret);
     return credential;
+}
+
+/// Issues a token that names `match`.
+static struct hc_credential issue(unsigned match, uint64_t client_id) {
+    return issue_kind(HC_TOKEN_CONNECT, match, client_id);
 }
 
 /// Starts a client in a free place.
@@ -126,9 +138,11 @@ static void poll_events(unsigned match) {
 /// Gives a CONNECT to the match that its token names, or that the placement chooses.
 static void give_connect(const struct hc_address *from, const uint8_t *bytes, size_t size) {
     struct hc_sv_placed placed = {.match = hc_token_match(bytes + 52)};
-    if (placed.match == 0)
-        ck_assert_int_eq(
-            hc_sv_placement_choose(placement, from, bytes, size, UNIX_US, now_us, &placed), HC_OK);
+    if ((placed.match == 0 || placed.match > MATCHES) &&
+        hc_sv_placement_choose(placement, from, bytes, size, UNIX_US, now_us, &placed) != HC_OK) {
+        (void)hc_server_receive(servers[1], from, bytes, size, now_us);
+        return;
+    }
     uint64_t denied = hc_server_stats(servers[placed.match])->denied;
     (void)hc_server_receive(servers[placed.match], from, bytes, size, now_us);
     poll_events(placed.match);
@@ -146,6 +160,8 @@ static void give(const struct player *player, const uint8_t *bytes, size_t size)
     }
     if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA)
         match = (unsigned)(bytes[4] << 2 | bytes[3] >> 6);
+    if (match < 1 || match > MATCHES)
+        match = 1;
     (void)hc_server_receive(servers[player->alone ? 0 : match], &from, bytes, size, now_us);
 }
 
@@ -329,6 +345,79 @@ START_TEST(used_token_stays_used_in_the_next_world_of_its_match) {
 }
 END_TEST
 
+START_TEST(token_of_another_configuration_admits_only_if_it_is_a_ticket) {
+    static const struct {
+        enum hc_token_kind kind;
+        unsigned match;
+        bool alone;
+        unsigned joins; ///< the match, when it is admitted
+        enum hc_deny_reason deny;
+    } cases[] = {
+        {HC_TOKEN_CONNECT, 0, true, 0, 0},
+        {HC_TOKEN_CONNECT, 2, true, 0, HC_DENY_AUDIENCE},
+        {HC_TOKEN_CONNECT, MATCHES + 1, true, 0, HC_DENY_AUDIENCE},
+        {HC_TOKEN_RESUME, 0, true, 0, 0},
+        {HC_TOKEN_RESUME, 2, true, 0, 0},
+        {HC_TOKEN_RESUME, HC_MATCH_MAX, true, 0, 0},
+        {HC_TOKEN_CONNECT, 0, false, 1, 0},
+        {HC_TOKEN_CONNECT, 2, false, 2, 0},
+        {HC_TOKEN_CONNECT, MATCHES + 1, false, 0, HC_DENY_AUDIENCE},
+        {HC_TOKEN_RESUME, 0, false, 1, 0},
+        {HC_TOKEN_RESUME, 2, false, 2, 0},
+        {HC_TOKEN_RESUME, MATCHES + 1, false, 1, 0},
+        {HC_TOKEN_RESUME, HC_MATCH_MAX, false, 1, 0},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct hc_credential credential = issue_kind(cases[i].kind, cases[i].match, 100 + i);
+        for (unsigned again = 0; again < 2; again++) { // a token or ticket opens one session
+            enum hc_deny_reason deny = again && cases[i].deny == 0 ? HC_DENY_USED : cases[i].deny;
+            struct player *player = connect_client(&credential, cases[i].alone);
+            run(SECOND_US);
+            if (deny == 0) {
+                ck_assert_msg(hc_client_state(player->client) == HC_CLIENT_PLAYING, "case %u", i);
+                ck_assert_msg(player->match == cases[i].joins, "case %u", i);
+            } else {
+                ck_assert_msg(player->event.kind == HC_CLIENT_EVENT_DENIED, "case %u", i);
+                ck_assert_msg(player->event.deny == deny, "case %u", i);
+            }
+            hc_client_leave(player->client, now_us);
+            run(SECOND_US);
+            remove_client(player);
+        }
+    }
+}
+END_TEST
+
+/// Replaces all servers and the placement, as a program that is started again.
+static void restart(void) {
+    for (unsigned match = 0; match <= MATCHES; match++) {
+        hc_server_destroy(servers[match]);
+        create_server(match, 20 + match, NULL);
+    }
+    hc_sv_placement_destroy(placement);
+    create_placement();
+}
+
+START_TEST(clients_play_on_when_a_restart_makes_many_matches_of_one_world_and_back) {
+    struct player *clients[2];
+    for (unsigned i = 0; i < 2; i++) {
+        struct hc_credential credential = issue(0, 7 + i);
+        clients[i] = connect_client(&credential, true);
+    }
+    run(SECOND_US);
+    for (unsigned turn = 0; turn < 6; turn++) {
+        restart();
+        for (unsigned i = 0; i < 2; i++)
+            clients[i]->alone = turn % 2 != 0;
+        run(3 * SECOND_US);
+        for (unsigned i = 0; i < 2; i++) {
+            ck_assert_int_eq(hc_client_state(clients[i]->client), HC_CLIENT_PLAYING);
+            ck_assert_uint_eq(clients[i]->match, turn % 2 == 0);
+        }
+    }
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("matches");
     TCase *tests = tcase_create("matches");
@@ -341,5 +430,7 @@ int main(void) {
     tcase_add_test(tests, token_without_a_match_opens_one_session_in_one_match);
     tcase_add_test(tests, user_with_another_token_returns_to_its_session);
     tcase_add_test(tests, used_token_stays_used_in_the_next_world_of_its_match);
+    tcase_add_test(tests, token_of_another_configuration_admits_only_if_it_is_a_ticket);
+    tcase_add_test(tests, clients_play_on_when_a_restart_makes_many_matches_of_one_world_and_back);
     return run_suite(suite);
 }
