@@ -10,8 +10,7 @@
 struct received {
     const struct hc_cl_received *snapshot; ///< NULL: none
     bool has_close, has_ticket, has_path, has_events, has_unreliable;
-    enum hc_close_reason close;
-    hc_tick close_tick;
+    struct hc_close close;
     struct hc_ticket ticket;
     uint8_t path[HC_PATH_SIZE];
     uint32_t name_count;
@@ -33,7 +32,7 @@ static enum hc_status read_message(struct hc_client *client, enum hc_message_typ
         return status;
     case HC_MESSAGE_CLOSE:
         received->has_close = true;
-        return hc_message_get_close(&client->body, &received->close, &received->close_tick);
+        return hc_message_get_close(&client->body, &received->close);
     case HC_MESSAGE_TICKET:
         received->has_ticket = true;
         return hc_message_get_ticket(&client->body, &received->ticket);
@@ -346,7 +345,9 @@ static void note_mismatch(struct hc_client *client, uint64_t now_us) {
     if (client->config.stays_desynced || client->state == HC_CLIENT_LEAVING)
         return;
     client->state = HC_CLIENT_LEAVING;
-    hc_connection_close_desync(&client->connection, suspect.tick, now_us);
+    hc_connection_close(&client->connection,
+                        &(struct hc_close){.reason = HC_CLOSE_DESYNC, .tick = suspect.tick}, true,
+                        now_us);
 }
 
 enum hc_status hc_cl_receive_data(struct hc_client *client, const uint8_t *bytes, size_t size,
@@ -369,7 +370,7 @@ enum hc_status hc_cl_receive_data(struct hc_client *client, const uint8_t *bytes
     if (received.snapshot != NULL && !client->is_light)
         hc_cl_snapshot_reader_accept(client->reader); // the next DATA acks it
     if (received.has_close) {
-        take_close(client, received.close, now_us);
+        take_close(client, received.close.reason, now_us);
     } else if (received.snapshot != NULL && client->state != HC_CLIENT_LEAVING) {
         take_snapshot(client, received.snapshot, &accepted, now_us);
     }

@@ -120,7 +120,7 @@ size_t hc_cl_send_next(struct hc_client *client, uint8_t out[static HC_DATAGRAM_
     if (client->state == HC_CLIENT_LEAVING) {
         size_t size = hc_connection_send_close(&client->connection, out, now_us);
         if (client->connection.closes_left == 0)
-            hc_cl_session_close_with(client, client->connection.close);
+            hc_cl_session_close_with(client, client->connection.close.reason);
         return size;
     }
     if (!client->sending.due)

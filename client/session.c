@@ -178,7 +178,8 @@ void hc_cl_session_lose(struct hc_client *client, enum hc_client_loss loss, uint
     client->state = HC_CLIENT_RECONNECTING;
     client->lost_us = now_us;
     client->stats.losses++;
-    hc_connection_close(&client->connection, HC_CLOSE_TIMEOUT, false, now_us);
+    hc_connection_close(&client->connection, &(struct hc_close){.reason = HC_CLOSE_TIMEOUT}, false,
+                        now_us);
     hc_cl_handshake_begin(client, now_us);
     hc_cl_session_log(client, "the connection is lost, and being made again");
     hc_cl_session_event(client,
@@ -318,7 +319,8 @@ void hc_client_leave(struct hc_client *client, uint64_t now_us) {
         return;
     }
     client->state = HC_CLIENT_LEAVING;
-    hc_connection_close(&client->connection, HC_CLOSE_LEFT, true, now_us);
+    hc_connection_close(&client->connection, &(struct hc_close){.reason = HC_CLOSE_LEFT}, true,
+                        now_us);
 }
 
 enum hc_status hc_client_send_message(struct hc_client *client, const void *message, size_t size) {

@@ -2,7 +2,6 @@
 #include "proto/connection.h"
 
 #include "hindcast/check.h"
-#include "proto/message.h"
 
 #include <string.h>
 
@@ -31,7 +30,7 @@ enum hc_status hc_connection_open(const struct hc_connection *connection, const 
                                   struct hc_data *data) {
     uint32_t cid, seq;
     enum hc_status status = hc_datagram_get_data_clear(bytes, size, &cid, &seq);
-    bool has_ended = connection->close != 0 && connection->closes_left == 0;
+    bool has_ended = connection->close.reason != 0 && connection->closes_left == 0;
     if (status == HC_OK && (cid != connection->cid || connection->cid == 0 || has_ended))
         status = HC_UNEXPECTED;
     if (status == HC_OK)
@@ -150,17 +149,12 @@ bool hc_connection_keys_expired(const struct hc_connection *connection, uint64_t
            now_us - connection->begun_us >= HC_KEYS_LIFE_US;
 }
 
-void hc_connection_close(struct hc_connection *connection, enum hc_close_reason reason, bool send,
+void hc_connection_close(struct hc_connection *connection, const struct hc_close *close, bool send,
                          uint64_t now_us) {
     HC_ASSERT(connection->closes_left == 0);
-    connection->close = reason;
+    connection->close = *close;
     connection->closes_left = send ? HC_CLOSES : 0;
     connection->close_us = now_us;
-}
-
-void hc_connection_close_desync(struct hc_connection *connection, hc_tick tick, uint64_t now_us) {
-    hc_connection_close(connection, HC_CLOSE_DESYNC, true, now_us);
-    connection->close_tick = tick;
 }
 
 uint64_t hc_connection_close_due_us(const struct hc_connection *connection) {
@@ -172,7 +166,7 @@ size_t hc_connection_send_close(struct hc_connection *connection,
     if (now_us < hc_connection_close_due_us(connection))
         return 0;
     struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
-    bool fits = hc_message_put_close(&body, connection->close, connection->close_tick);
+    bool fits = hc_message_put_close(&body, &connection->close);
     HC_ASSERT(fits);
     connection->closes_left--;
     if (connection->closes_left < HC_CLOSES - HC_CLOSES_AT_ONCE)

@@ -14,6 +14,7 @@
 
 #include "proto/ack.h"
 #include "proto/events.h"
+#include "proto/message.h"
 #include "proto/seal.h"
 
 enum hc_connection_end { HC_CONNECTION_CLIENT, HC_CONNECTION_SERVER };
@@ -37,10 +38,9 @@ struct hc_connection {
     uint64_t srtt_us;   ///< the smoothed round trip, and its mean deviation, as in RFC 6298;
     uint64_t rttvar_us; ///< 0 before the first
 
-    enum hc_close_reason close; ///< 0: it is not closed
-    hc_tick close_tick;         ///< with HC_CLOSE_DESYNC
-    uint32_t closes_left;       ///< CLOSEs still to be sent
-    uint64_t close_us;          ///< when the next of them is due
+    struct hc_close close; ///< reason 0: it is not closed
+    uint32_t closes_left;  ///< CLOSEs still to be sent
+    uint64_t close_us;     ///< when the next of them is due
 
     struct hc_sent sent; ///< last, because few places of its ring are read
 };
@@ -109,13 +109,10 @@ uint64_t hc_connection_lost_us(const struct hc_connection *connection, uint64_t 
 /// Whether the keys were used for as long as they may be: the client makes a new connection.
 bool hc_connection_keys_expired(const struct hc_connection *connection, uint64_t now_us);
 
-/// Closes the connection for `reason`. CLOSE becomes due HC_CLOSES times if `send`; nothing else
+/// Closes the connection. CLOSE becomes due HC_CLOSES times if `send`; nothing else
 /// may be sent.
-void hc_connection_close(struct hc_connection *connection, enum hc_close_reason reason, bool send,
+void hc_connection_close(struct hc_connection *connection, const struct hc_close *close, bool send,
                          uint64_t now_us);
-
-/// Closes the connection with HC_CLOSE_DESYNC and `tick`, the first that differed.
-void hc_connection_close_desync(struct hc_connection *connection, hc_tick tick, uint64_t now_us);
 
 /// When the next CLOSE is due; UINT64_MAX: none is left.
 uint64_t hc_connection_close_due_us(const struct hc_connection *connection);

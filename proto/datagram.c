@@ -289,6 +289,9 @@ static const struct {
                       "allows (--connects-per-address)"},
     [HC_DENY_REFUSED] = {"refused", "the server refuses this user (--refused)"},
     [HC_DENY_NAME] = {"name", "the name in the token cannot be shown"},
+    [HC_DENY_OUTDATED] = {"outdated", "the token was issued before tokens that the server no "
+                                      "longer remembers"},
+    [HC_DENY_SPECTATORS] = {"spectators", "no place for a spectator is free (--spectators)"},
 };
 
 const char *hc_deny_word(enum hc_deny_reason reason) {

@@ -60,6 +60,7 @@ enum {
     HC_CLOSES = 10,                 ///< CLOSE is sent so often,
     HC_CLOSES_AT_ONCE = 3,          ///< the first ones together,
     HC_CLOSE_PERIOD_US = 50000,     ///< the others so far apart
+    HC_RESTART_SECONDS_MAX = 300,   ///< that a server says it needs to restart; a ticket lives on
     HC_REPLAY_WINDOW = 256,         ///< a seq so far behind the newest is too old
     HC_LOST_AFTER = 6,              ///< a datagram is lost when one so much later is acked
     HC_ACK_DELAY_MAX_US = 10000000, ///< a longer delay is reported as this

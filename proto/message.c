@@ -9,8 +9,6 @@
 enum {
     WELCOME_VALUES = 13,
     INPUT_VALUES = 8,
-    CLOSE_VALUES = 2,
-    CLOSE_DESYNC_VALUES = 3,
     TICKET_VALUES = 4,
     PATH_VALUES = 2,
     NAME_VALUES = 3, ///< of each name
@@ -177,31 +175,34 @@ enum hc_status hc_message_get_input(const struct hc_body *body, const struct hc_
     return hc_input_run_begin(run, game, players, out->count, packed, size);
 }
 
-bool hc_message_put_close(struct hc_writer *body, enum hc_close_reason reason, hc_tick tick) {
+/// Values of CLOSE before the first that its reader may not know.
+static uint32_t close_values(enum hc_close_reason reason) {
+    return reason == HC_CLOSE_DESYNC || reason == HC_CLOSE_RESTARTING ? 3 : 2;
+}
+
+bool hc_message_put_close(struct hc_writer *body, const struct hc_close *close) {
     struct hc_writer before = *body;
-    hc_pack_array(body, reason == HC_CLOSE_DESYNC ? CLOSE_DESYNC_VALUES : CLOSE_VALUES);
+    hc_pack_array(body, close_values(close->reason));
     hc_pack_uint8(body, HC_MESSAGE_CLOSE);
-    hc_pack_uint8(body, (uint8_t)reason);
-    if (reason == HC_CLOSE_DESYNC)
-        hc_pack_uint32(body, tick);
+    hc_pack_uint8(body, (uint8_t)close->reason);
+    if (close->reason == HC_CLOSE_DESYNC)
+        hc_pack_uint32(body, close->tick);
+    if (close->reason == HC_CLOSE_RESTARTING)
+        hc_pack_uint32(body, close->seconds);
     return hc_body_commit(body, &before);
 }
 
-enum hc_status hc_message_get_close(const struct hc_body *body, enum hc_close_reason *out,
-                                    hc_tick *tick) {
+enum hc_status hc_message_get_close(const struct hc_body *body, struct hc_close *out) {
     if (body->type != HC_MESSAGE_CLOSE)
         return HC_MALFORMED;
     struct hc_values values = hc_body_values(body);
-    uint64_t reason = hc_values_unsigned(&values, HC_CLOSE_GAME_LAST);
-    bool known =
-        (reason >= HC_CLOSE_LEFT && reason < HC_CLOSE_REASONS_END) || reason >= HC_CLOSE_GAME;
-    *tick = 0;
-    if (reason == HC_CLOSE_DESYNC)
-        *tick = (hc_tick)hc_values_unsigned(&values, HC_NO_TICK - 1);
-    if (hc_values_done(&values) != HC_OK || !known)
-        return HC_MALFORMED;
-    *out = (enum hc_close_reason)reason;
-    return HC_OK;
+    *out = (struct hc_close){
+        .reason = (enum hc_close_reason)hc_values_unsigned(&values, HC_CLOSE_GAME_LAST)};
+    if (out->reason == HC_CLOSE_DESYNC)
+        out->tick = (hc_tick)hc_values_unsigned(&values, HC_NO_TICK - 1);
+    if (out->reason == HC_CLOSE_RESTARTING)
+        out->seconds = (uint32_t)hc_values_unsigned(&values, HC_RESTART_SECONDS_MAX);
+    return values.failed || out->reason == 0 ? HC_MALFORMED : HC_OK; // a newer peer adds values
 }
 
 bool hc_message_put_ticket(struct hc_writer *body, const struct hc_ticket *ticket) {
@@ -299,6 +300,12 @@ const char *hc_close_text(enum hc_close_reason reason) {
         return "protocol error";
     case HC_CLOSE_DESYNC:
         return "the client's world differs from the server's";
+    case HC_CLOSE_RESTARTING:
+        return "the server is restarting";
+    case HC_CLOSE_SESSION_OVER:
+        return "the session has lasted as long as the server lets it (--session-life)";
+    case HC_CLOSE_REFUSED:
+        return "the server refuses this user (--refused)";
     case HC_CLOSE_REASONS_END:
     case HC_CLOSE_GAME:
     case HC_CLOSE_GAME_LAST:

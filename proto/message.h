@@ -5,7 +5,8 @@
 ///              reset_token, resumed, zeros]
 ///     INPUT   [2, client_tick, display_offset, ack_delay_us, client_tick - first,
 ///              first - force_before, count, runs]
-///     CLOSE   [4, reason], and [4, HC_CLOSE_DESYNC, tick]
+///     CLOSE   [4, reason, ...], with [4, HC_CLOSE_DESYNC, tick, ...] and
+///             [4, HC_CLOSE_RESTARTING, seconds, ...]; a reader skips values that it does not know
 ///     TICKET  [5, token, secret, reset_token]
 ///     PATH_CHALLENGE [6, data]         PATH_RESPONSE [7, data]
 ///     NAMES   [10, player, since, name, ...]
@@ -65,6 +66,13 @@ struct hc_ticket {
     uint8_t reset_token[HC_RESET_TOKEN_SIZE]; ///< replaces WELCOME's, or the last TICKET's
 };
 
+/// How a connection ends.
+struct hc_close {
+    enum hc_close_reason reason; ///< may be one that hc_close_reason does not list
+    hc_tick tick;                ///< of HC_CLOSE_DESYNC: the first that differed; else 0
+    uint32_t seconds;            ///< of HC_CLOSE_RESTARTING: until the server is back; else 0
+};
+
 /// A player's name.
 struct hc_player_name {
     hc_player player;
@@ -90,12 +98,11 @@ enum hc_status hc_message_get_input(const struct hc_body *body, const struct hc_
                                     uint32_t players, struct hc_input_message *out,
                                     struct hc_input_run *run);
 
-/// Appends CLOSE. `tick` goes with HC_CLOSE_DESYNC alone: the first that differed.
-bool hc_message_put_close(struct hc_writer *body, enum hc_close_reason reason, hc_tick tick);
+/// Appends CLOSE.
+bool hc_message_put_close(struct hc_writer *body, const struct hc_close *close);
 
-/// Reads CLOSE; `*tick` is 0 with another reason than HC_CLOSE_DESYNC.
-enum hc_status hc_message_get_close(const struct hc_body *body, enum hc_close_reason *out,
-                                    hc_tick *tick);
+/// Reads CLOSE, also one whose reason is unknown.
+enum hc_status hc_message_get_close(const struct hc_body *body, struct hc_close *out);
 
 /// Appends TICKET.
 bool hc_message_put_ticket(struct hc_writer *body, const struct hc_ticket *ticket);

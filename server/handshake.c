@@ -521,7 +521,7 @@ void hc_sv_handshake_reset(struct hc_sv_host *host, const struct hc_address *fro
     const struct hc_token_ring *keys = &host->config.keys;
     const struct hc_sv_peer *last = hc_sv_host_peer(host, cid);
     struct hc_reset reset = {.cid = cid};
-    if (last != NULL && last->connection.close == HC_CLOSE_LEFT)
+    if (last != NULL && last->connection.close.reason == HC_CLOSE_LEFT)
         return; // it repeats a CLOSE that was received
     if (!take_reset(host, from, now_us))
         return;

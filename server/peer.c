@@ -96,13 +96,15 @@ void hc_sv_peer_prefetch(const struct hc_sv_peer *peer) {
 void hc_sv_peer_lose(struct hc_sv_peer *peer, uint64_t lingers_until_us, uint64_t now_us) {
     enter(peer, HC_SV_PEER_LOST);
     peer->lingers_until_us = lingers_until_us;
-    hc_connection_close(&peer->connection, HC_CLOSE_TIMEOUT, true, now_us);
+    hc_connection_close(&peer->connection, &(struct hc_close){.reason = HC_CLOSE_TIMEOUT}, true,
+                        now_us);
 }
 
 void hc_sv_peer_end(struct hc_sv_peer *peer, enum hc_close_reason reason, bool send_close,
                     uint64_t now_us) {
     if (peer->state == HC_SV_PEER_PLAYING)
-        hc_connection_close(&peer->connection, reason, send_close, now_us);
+        hc_connection_close(&peer->connection, &(struct hc_close){.reason = reason}, send_close,
+                            now_us);
     enter(peer, peer->connection.closes_left > 0 ? HC_SV_PEER_CLOSING : HC_SV_PEER_FREE);
 }
 

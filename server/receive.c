@@ -129,8 +129,7 @@ struct received {
     hc_tick acked; ///< the tick of the newest snapshot that the client had acked before
     struct hc_input_message input;
     struct hc_input_run run;
-    enum hc_close_reason close;
-    hc_tick close_tick;
+    struct hc_close close;
 };
 
 static enum hc_status read_message(struct hc_sv_host *host, const struct hc_sv_peer *peer,
@@ -142,7 +141,7 @@ static enum hc_status read_message(struct hc_sv_host *host, const struct hc_sv_p
                                     &received->input, &received->run);
     case HC_MESSAGE_CLOSE:
         received->has_close = true;
-        return hc_message_get_close(&host->body, &received->close, &received->close_tick);
+        return hc_message_get_close(&host->body, &received->close);
     case HC_MESSAGE_PATH_RESPONSE:
         received->has_response = true;
         return hc_message_get_path(&host->body, received->response);
@@ -222,12 +221,12 @@ static void apply(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct
         take_unreliable(host, peer);
     if (received->has_input)
         put_inputs(host, peer, received->acked, &received->input, &received->run);
-    if (received->has_close && received->close == HC_CLOSE_DESYNC) {
-        peer->desync_tick = received->close_tick;
+    if (received->has_close && received->close.reason == HC_CLOSE_DESYNC) {
+        peer->desync_tick = received->close.tick;
         host->stats.desyncs++;
     }
     if (received->has_close)
-        hc_sv_host_drop(host, peer, HC_SERVER_EVENT_LEFT, received->close, false, now_us);
+        hc_sv_host_drop(host, peer, HC_SERVER_EVENT_LEFT, received->close.reason, false, now_us);
 }
 
 enum hc_status hc_sv_receive_data(struct hc_sv_host *host, const struct hc_address *from,

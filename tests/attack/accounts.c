@@ -111,7 +111,7 @@ static bool connect_and_leave_as(struct accounts *accounts, struct raw_client *r
     memcpy(raw->cookie.client_nonce, &(uint64_t){++accounts->serial}, sizeof accounts->serial);
     if (!raw_client_join(raw, 1, accounts->now_us))
         return false;
-    hc_message_put_close(&body, HC_CLOSE_LEFT, 0);
+    hc_message_put_close(&body, &(struct hc_close){.reason = HC_CLOSE_LEFT});
     return raw_client_send_data(raw, bytes, body.at, accounts->now_us) == HC_OK;
 }
 
@@ -184,7 +184,7 @@ static bool connects_as(struct accounts *accounts, uint8_t rights, bool watch, u
     if (!raw_client_hello(&raw, accounts->now_us) ||
         raw_client_connect(&raw, players, accounts->now_us) != HC_DATAGRAM_ACCEPT)
         return false;
-    hc_message_put_close(&body, HC_CLOSE_LEFT, 0);
+    hc_message_put_close(&body, &(struct hc_close){.reason = HC_CLOSE_LEFT});
     raw_client_send_data(&raw, bytes, body.at, accounts->now_us);
     accounts_run(accounts, SECOND_US / 10);
     return true;

@@ -38,7 +38,7 @@ static bool is_admitted(const struct raw_client *raw) {
 static void leave(struct raw_client *raw, uint64_t now_us) {
     uint8_t bytes[16];
     struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
-    hc_message_put_close(&body, HC_CLOSE_LEFT, 0);
+    hc_message_put_close(&body, &(struct hc_close){.reason = HC_CLOSE_LEFT});
     raw_client_send_data(raw, bytes, body.at, now_us);
 }
 

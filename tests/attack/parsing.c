@@ -282,7 +282,7 @@ static bool enter(struct names *names, const uint8_t *name, size_t size) {
     struct hc_writer body;
     uint8_t bytes[16];
     body = hc_bytes_writer(bytes, sizeof bytes);
-    hc_message_put_close(&body, HC_CLOSE_LEFT, 0);
+    hc_message_put_close(&body, &(struct hc_close){.reason = HC_CLOSE_LEFT});
     if (joined)
         raw_client_send_data(&raw, bytes, body.at, names->target.now_us);
     return joined;

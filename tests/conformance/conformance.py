@@ -404,7 +404,7 @@ def malformed(t):
         "trailing-byte": pack([RESPONSE, bytes(8)]) + b"\x00", "9-deep": b"\x92\x07" + b"\x91" + deep,
         "response-7-bytes": pack([RESPONSE, bytes(7)]), "response-9-bytes": pack([RESPONSE, bytes(9)]), "response-a-string": b"\x92\x07\xa8aaaaaaaa",
         "response-one-too-many": pack([RESPONSE, bytes(8), 0]), "response-one-missing": pack([RESPONSE]),
-        "close-reason-0": pack([CLOSE, 0]), "close-reason-6-without-tick": pack([CLOSE, 6]), "close-reason-7": pack([CLOSE, 7]), "close-tick-without-reason-6": pack([CLOSE, 1, 5]), "close-not-alone": pack([RESPONSE, bytes(8)]) + pack([CLOSE, 1]),
+        "close-reason-0": pack([CLOSE, 0]), "close-reason-6-without-tick": pack([CLOSE, 6]), "close-reason-256": pack([CLOSE, 256]), "close-reason-7-without-seconds": pack([CLOSE, 7]), "close-reason-7-of-301-s": pack([CLOSE, 7, 301]), "close-not-alone": pack([RESPONSE, bytes(8)]) + pack([CLOSE, 1]),
         "input-offset-513": inp(now, 513, 0, 0, 0, 0, b""), "input-delay-over-10-s": inp(now, 0, 10**7 + 1, 0, 0, 0, b""),
         "input-delay-negative": inp(now, 0, -1, 0, 0, 0, b""), "input-tick-is-none": inp(NO_TICK, 0, 0, 0, 0, 0, b""),
         "input-first-is-none": inp(NO_TICK - 1, 0, 0, -1, 0, 0, b""), "input-first-below-0": inp(now, 0, 0, now + 1, 0, 0, b""),

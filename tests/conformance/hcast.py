@@ -758,9 +758,11 @@ class Client:
             s.seq = seq
             return lambda: self.take(s, at)
         if kind == CLOSE:
-            need(len(m) == (3 if m[1:2] == [6] else 2) and count == 1, "CLOSE")
+            need(len(m) >= 2 and count == 1, "CLOSE")
             number_in(m[1], 1, 255, "CLOSE's reason")
-            need(m[1] <= 6 or m[1] >= 64, "CLOSE's reason")
+            if m[1] in (6, 7):
+                need(len(m) >= 3, "CLOSE")
+                number_in(m[2], 0, NO_TICK - 1 if m[1] == 6 else 300, "CLOSE's tick or seconds")
             return lambda: setattr(self, "closed", m[1])
         if kind == TICKET:
             need(len(m) == 4 and [type(x) for x in m[1:]] == [bytes] * 3 and

@@ -196,8 +196,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         struct hc_input_run run;
         struct hc_ticket ticket;
         uint8_t path[HC_PATH_SIZE];
-        enum hc_close_reason reason;
-        hc_tick tick;
+        struct hc_close close;
         (void)hc_message_get_ticket(&body, &ticket);
         (void)hc_message_get_path(&body, path);
         read_names(&body);
@@ -206,7 +205,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (body.type == HC_MESSAGE_UNRELIABLE)
             read_unreliable(&body);
         (void)hc_message_get_welcome(&body, world.game, &welcome);
-        (void)hc_message_get_close(&body, &reason, &tick);
+        (void)hc_message_get_close(&body, &close);
         if (hc_message_get_input(&body, world.game, OWN_PLAYERS, &input, &run) == HC_OK) {
             HC_ASSERT(input.force_before <= input.first && input.count <= HC_INPUT_RUN_MAX);
             read_run(&run);

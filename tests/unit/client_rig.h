@@ -273,12 +273,11 @@ static inline void read_data(struct sent *sent, size_t size) {
     ack = data.seq;
     ck_assert_int_eq(hc_body_begin(&body, data.body, data.body_size), HC_OK);
     enum hc_message_type type = hc_body_next(&body);
-    enum hc_close_reason reason;
-    hc_tick close_tick;
+    struct hc_close close;
     sent->has_close = type == HC_MESSAGE_CLOSE;
     sent->has_input = type == HC_MESSAGE_INPUT;
     if (sent->has_close)
-        ck_assert_int_eq(hc_message_get_close(&body, &reason, &close_tick), HC_OK);
+        ck_assert_int_eq(hc_message_get_close(&body, &close), HC_OK);
     else
         ck_assert_int_eq(
             hc_message_get_input(&body, &hc_arena, config.players, &sent->input, &sent->run),

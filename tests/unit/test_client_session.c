@@ -589,7 +589,7 @@ static struct hc_client_event give_close(enum hc_close_reason reason) {
     uint8_t out[HC_DATAGRAM_MAX];
     struct hc_client_event event;
     struct hc_writer writer = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
-    ck_assert(hc_message_put_close(&writer, reason, 0));
+    ck_assert(hc_message_put_close(&writer, &(struct hc_close){.reason = reason}));
     struct hc_data data = {
         .cid = CID, .seq = ++seq, .body = out + HC_DATA_BODY_AT, .body_size = writer.at};
     ck_assert_int_eq(give(out, hc_datagram_put_data(&data, out)), HC_OK);

@@ -249,7 +249,8 @@ START_TEST(connection_that_has_ended_or_not_begun_opens_nothing) {
     hc_seal_data(&sealer, bytes, size);
     ck_assert_int_eq(hc_connection_open(&not_begun, bytes, size, opened, &data), HC_UNEXPECTED);
     size = wrap(HC_CONNECTION_CLIENT, bytes, 0);
-    hc_connection_close(&ends[HC_CONNECTION_SERVER].connection, HC_CLOSE_TIMEOUT, false, 0);
+    hc_connection_close(&ends[HC_CONNECTION_SERVER].connection,
+                        &(struct hc_close){.reason = HC_CLOSE_TIMEOUT}, false, 0);
     ck_assert_int_eq(take(HC_CONNECTION_SERVER, bytes, size, 0, &accepted), HC_UNEXPECTED);
 }
 END_TEST
@@ -285,7 +286,7 @@ START_TEST(new_connection_keeps_nothing_but_the_messages) {
         ck_assert_int_eq(take(HC_CONNECTION_CLIENT, bytes, size, now_us + 50, &accepted), HC_OK);
         ck_assert(hc_connection_measure(&end->connection, &accepted, 0, now_us + 50, &rtt_us));
     }
-    hc_connection_close(&end->connection, HC_CLOSE_LEFT, true, 1000);
+    hc_connection_close(&end->connection, &(struct hc_close){.reason = HC_CLOSE_LEFT}, true, 1000);
     ck_assert_int_eq(hc_events_put(&end->messages.out, "message", 7), HC_OK);
     struct hc_writer writer = hc_bytes_writer(bytes, sizeof bytes);
     hc_connection_put_messages(&end->connection, &writer, ROOM, 0);
@@ -390,7 +391,7 @@ START_TEST(each_end_sends_three_closes_at_once_and_seven_later) {
         struct hc_connection *connection = &ends[i].connection;
         uint8_t out[HC_DATAGRAM_MAX];
         ck_assert_uint_eq(hc_connection_close_due_us(connection), UINT64_MAX);
-        hc_connection_close(connection, HC_CLOSE_KICKED, true, 1000);
+        hc_connection_close(connection, &(struct hc_close){.reason = HC_CLOSE_KICKED}, true, 1000);
         for (unsigned n = 0; n < HC_CLOSES; n++) {
             uint64_t due_us = 1000 + (n < HC_CLOSES_AT_ONCE ? 0 : n - HC_CLOSES_AT_ONCE + 1) *
                                          (uint64_t)HC_CLOSE_PERIOD_US;
@@ -408,7 +409,7 @@ START_TEST(closes_after_a_pause_are_not_sent_all_at_once) {
     enum { PAUSE_US = 10 * HC_CLOSE_PERIOD_US };
     struct hc_connection *connection = &ends[HC_CONNECTION_CLIENT].connection;
     uint8_t out[HC_DATAGRAM_MAX];
-    hc_connection_close(connection, HC_CLOSE_LEFT, true, 0);
+    hc_connection_close(connection, &(struct hc_close){.reason = HC_CLOSE_LEFT}, true, 0);
     for (unsigned n = 0; n <= HC_CLOSES_AT_ONCE; n++) // the first of the later ones is overdue
         ck_assert_uint_gt(hc_connection_send_close(connection, out, PAUSE_US), 0);
     ck_assert_uint_eq(hc_connection_close_due_us(connection), PAUSE_US + HC_CLOSE_PERIOD_US);
@@ -418,8 +419,8 @@ END_TEST
 START_TEST(connection_that_the_peer_closed_sends_no_close) {
     struct hc_connection *connection = &ends[HC_CONNECTION_SERVER].connection;
     uint8_t out[HC_DATAGRAM_MAX];
-    hc_connection_close(connection, HC_CLOSE_LEFT, false, 1000);
-    ck_assert_int_eq(connection->close, HC_CLOSE_LEFT);
+    hc_connection_close(connection, &(struct hc_close){.reason = HC_CLOSE_LEFT}, false, 1000);
+    ck_assert_int_eq(connection->close.reason, HC_CLOSE_LEFT);
     ck_assert_uint_eq(hc_connection_send_close(connection, out, UINT64_MAX - 1), 0);
 }
 END_TEST

@@ -148,7 +148,7 @@ START_TEST(a_message_that_does_not_fit_leaves_the_body_unchanged) {
     fill_history(&(struct hc_rng){7}, 500000);
     for (size_t room = 0; room < 12; room++) {
         struct hc_writer writer = hc_bytes_writer(buffer, room);
-        bool fits = hc_message_put_close(&writer, HC_CLOSE_LEFT, 0);
+        bool fits = hc_message_put_close(&writer, &(struct hc_close){.reason = HC_CLOSE_LEFT});
         ck_assert_int_eq(fits, room >= 3);
         struct hc_writer before = writer;
         ck_assert(!hc_message_put_input(&writer, &small_game, 1, &input, from_history, &history));
@@ -242,21 +242,36 @@ START_TEST(a_welcome_pads_its_accept_with_zeros_only) {
 }
 END_TEST
 
-START_TEST(a_close_needs_a_known_reason_and_each_reason_has_a_text) {
+START_TEST(a_close_reads_back_with_every_reason_and_the_known_ones_have_a_text) {
     for (unsigned reason = 0; reason < 256; reason++) {
+        struct hc_close in = {.reason = (enum hc_close_reason)reason, .tick = 77, .seconds = 5},
+                        out;
         struct hc_writer writer = hc_bytes_writer(buffer, sizeof buffer);
-        ck_assert(hc_message_put_close(&writer, (enum hc_close_reason)reason, 77));
+        bool known = (reason >= HC_CLOSE_LEFT && reason < HC_CLOSE_REASONS_END) || reason >= 64;
+        ck_assert(hc_message_put_close(&writer, &in));
         reread(&writer);
-        enum hc_close_reason out;
-        hc_tick tick;
-        bool known = (reason >= HC_CLOSE_LEFT && reason <= HC_CLOSE_DESYNC) || reason >= 64;
-        ck_assert_int_eq(hc_message_get_close(&body, &out, &tick) == HC_OK, known);
-        if (known) {
-            ck_assert_uint_eq(out, reason);
-            ck_assert_uint_eq(tick, reason == HC_CLOSE_DESYNC ? 77 : 0);
+        ck_assert_int_eq(hc_message_get_close(&body, &out) == HC_OK, reason != 0);
+        ck_assert_uint_eq(out.reason, reason);
+        ck_assert_uint_eq(out.tick, reason == HC_CLOSE_DESYNC ? 77 : 0);
+        ck_assert_uint_eq(out.seconds, reason == HC_CLOSE_RESTARTING ? 5 : 0);
+        ck_assert_int_eq(strcmp(hc_close_text(in.reason), "unknown reason") != 0, known);
+    }
+}
+END_TEST
+
+START_TEST(a_close_may_have_values_that_its_reader_does_not_know) {
+    static const uint8_t known[] = {2, 3}, reasons[] = {HC_CLOSE_KICKED, HC_CLOSE_RESTARTING};
+    for (unsigned i = 0; i < 2; i++) {
+        for (unsigned values = 1; values < 15; values++) {
+            struct hc_close out;
+            struct hc_writer writer = hc_bytes_writer(buffer, sizeof buffer);
+            hc_bytes_put_u8(&writer, (uint8_t)(0x90 | values));
+            hc_bytes_put_u8(&writer, HC_MESSAGE_CLOSE);
+            for (unsigned at = 1; at < values; at++)
+                hc_bytes_put_u8(&writer, reasons[i]);
+            reread(&writer);
+            ck_assert_int_eq(hc_message_get_close(&body, &out) == HC_OK, values >= known[i]);
         }
-        ck_assert_int_eq(strcmp(hc_close_text((enum hc_close_reason)reason), "unknown reason") != 0,
-                         known);
     }
 }
 END_TEST
@@ -301,7 +316,7 @@ END_TEST
 
 START_TEST(a_message_read_as_another_type_is_malformed) {
     struct hc_writer writer = hc_bytes_writer(buffer, sizeof buffer);
-    ck_assert(hc_message_put_close(&writer, HC_CLOSE_LEFT, 0));
+    ck_assert(hc_message_put_close(&writer, &(struct hc_close){.reason = HC_CLOSE_LEFT}));
     reread(&writer);
     struct hc_welcome welcome;
     struct hc_input_message input;
@@ -384,7 +399,10 @@ START_TEST(names_that_cannot_be_shown_or_are_out_of_order_are_malformed) {
     ck_assert_int_eq(read_names(3, 4, ""), HC_MALFORMED);
     ck_assert_int_eq(read_names(3, 4, "An\n"), HC_MALFORMED);
     ck_assert_int_eq(read_names(3, 4, "An\xff"), HC_MALFORMED);
-    ck_assert_int_eq(read_names(3, 4, "\xe2\x80\xae" "Ann"), HC_MALFORMED); // right to left
+    ck_assert_int_eq(read_names(3, 4,
+                                "\xe2\x80\xae"
+                                "Ann"),
+                     HC_MALFORMED); // right to left
     ck_assert_int_eq(read_names(3, 4, "a name of more than thirty-two by"), HC_MALFORMED);
 }
 END_TEST
@@ -399,7 +417,8 @@ int main(void) {
     tcase_add_test(tests, a_welcome_reads_back);
     tcase_add_test(tests, a_welcome_outside_its_ranges_is_malformed);
     tcase_add_test(tests, a_welcome_pads_its_accept_with_zeros_only);
-    tcase_add_test(tests, a_close_needs_a_known_reason_and_each_reason_has_a_text);
+    tcase_add_test(tests, a_close_reads_back_with_every_reason_and_the_known_ones_have_a_text);
+    tcase_add_test(tests, a_close_may_have_values_that_its_reader_does_not_know);
     tcase_add_test(tests, tickets_and_paths_read_back_and_take_their_named_sizes);
     tcase_add_test(tests, a_message_read_as_another_type_is_malformed);
     tcase_add_test(tests, a_spectator_sends_no_inputs);

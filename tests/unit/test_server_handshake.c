@@ -155,7 +155,7 @@ static enum hc_status send_empty(struct client *client) {
 static void leave(struct client *client) {
     uint8_t bytes[16];
     struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
-    ck_assert(hc_message_put_close(&body, HC_CLOSE_LEFT, 0));
+    ck_assert(hc_message_put_close(&body, &(struct hc_close){.reason = HC_CLOSE_LEFT}));
     ck_assert_int_eq(send_data(client, bytes, body.at), HC_OK);
 }
 

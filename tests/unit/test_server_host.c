@@ -151,7 +151,7 @@ static enum hc_status send_data(struct client *client, const uint8_t *payload, s
 static void send_close(struct client *client) {
     uint8_t bytes[HC_DATA_BODY_MAX];
     struct hc_writer writer = hc_bytes_writer(bytes, sizeof bytes);
-    ck_assert(hc_message_put_close(&writer, HC_CLOSE_LEFT, 0));
+    ck_assert(hc_message_put_close(&writer, &(struct hc_close){.reason = HC_CLOSE_LEFT}));
     ck_assert_int_eq(send_data(client, bytes, writer.at), HC_OK);
 }
 

@@ -148,7 +148,7 @@ START_TEST(lost_client_that_is_dropped_is_sent_the_rest_of_its_closes) {
     hc_sv_peer_end(&peer, HC_CLOSE_KICKED, true, 0);
     ck_assert_int_eq(peer.state, HC_SV_PEER_CLOSING);
     ck_assert_uint_eq(send_closes(1000000), HC_CLOSES - HC_CLOSES_AT_ONCE);
-    ck_assert_int_eq(peer.connection.close, HC_CLOSE_TIMEOUT);
+    ck_assert_int_eq(peer.connection.close.reason, HC_CLOSE_TIMEOUT);
     ck_assert_int_eq(peer.state, HC_SV_PEER_FREE);
 }
 END_TEST
@@ -172,7 +172,8 @@ START_TEST(acked_snapshot_becomes_the_baseline_and_the_next_client_has_none) {
     ck_assert_uint_eq(client->sent_log.base, HC_NO_TICK);
     ck_assert_int_eq(acknowledge(1, 2), HC_OK);
     ck_assert_uint_eq(client->sent_log.base, 101);
-    ck_assert_uint_eq(hc_sv_items_state(slot, &client->sent_log, client->sent_log.acked).acked, 101);
+    ck_assert_uint_eq(hc_sv_items_state(slot, &client->sent_log, client->sent_log.acked).acked,
+                      101);
     ck_assert_int_eq(acknowledge(2, 5), HC_MALFORMED);
     ck_assert_uint_eq(client->sent_log.base, 101);
     hc_sv_peer_end(&peer, HC_CLOSE_LEFT, true, 0);
