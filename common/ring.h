@@ -4,6 +4,7 @@
 
 #include "common/grid.h"
 #include "common/inputs.h"
+#include "common/overflows.h"
 #include "common/timeline.h"
 #include "hindcast/check.h"
 
@@ -16,6 +17,7 @@ struct hc_timeline {
     struct hc_inputs inputs;
     struct hc_grid_shape shape;
     struct hc_timeline_stats stats;
+    struct hc_overflows overflows;
     bool started;
     hc_tick oldest, head;
     hc_tick earliest; ///< the earliest tick to be resimulated, or HC_NO_TICK

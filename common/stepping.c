@@ -115,15 +115,6 @@ static struct hc_scene scene_at(struct hc_timeline *tl, const struct hc_ring_row
     };
 }
 
-/// Whether every field's value fits the bits that the game declares for it.
-static bool fits(const struct hc_world *world, hc_entity entity, const uint8_t *state) {
-    const struct hc_kind *kind = hc_world_kind(world, entity);
-    for (uint16_t f = 0; f < kind->field_count; f++)
-        if (!hc_field_fits(&kind->fields[f], hc_field_get(&kind->fields[f], state)))
-            return false;
-    return true;
-}
-
 /// Writes zeros to a state that is not alive.
 static void zero(uint8_t *state, size_t size) {
     static const uint8_t zeros[16];
@@ -142,7 +133,7 @@ static inline uint8_t step(struct hc_scene *scene, hc_entity entity, size_t size
     scene->groups_read = 0;
     scene->past_read = 0;
     if (scene->presence[entity] != HC_UNKNOWN && scene->world->game->step(scene, entity, out)) {
-        HC_CHECK(fits(scene->world, entity, out) && !scene->too_far);
+        HC_CHECK(!scene->too_far);
         return HC_ALIVE;
     }
     zero(out, size);
@@ -227,13 +218,11 @@ static bool step_run(struct hc_timeline *tl, struct hc_scene *scene, const struc
     return true;
 }
 
-/// Steps `count` entities of one kind from `first` on. Writes their next states to `out`, stride
-/// bytes apart, of which those after state_size stay, and their presence to `presence`.
-static void step_each(struct hc_timeline *tl, struct hc_scene *scene, const struct hc_ring_row *row,
-                      hc_entity first, uint32_t count, uint8_t *out, uint8_t *presence) {
+/// As step_each, by a call of the game for each entity.
+static void step_singly(struct hc_timeline *tl, struct hc_scene *scene,
+                        const struct hc_ring_row *row, hc_entity first, uint32_t count,
+                        uint8_t *out, uint8_t *presence) {
     const struct hc_world *world = scene->world;
-    if (step_run(tl, scene, row, first, count, out, presence))
-        return;
     size_t size = hc_world_kind(world, first)->state_size, stride = world->stride;
     uint8_t *groups = row->groups + first;
     for (uint32_t i = 0; first != HC_REFEREE && i < count; i++, out += stride) {
@@ -247,6 +236,16 @@ static void step_each(struct hc_timeline *tl, struct hc_scene *scene, const stru
         groups[0] = scene->groups_read;
         record_past(tl, row, HC_REFEREE, 1, scene->past_read);
     }
+}
+
+/// Steps `count` entities of one kind from `first` on. Writes their next states to `out`, stride
+/// bytes apart, of which those after state_size stay, and their presence to `presence`.
+static void step_each(struct hc_timeline *tl, struct hc_scene *scene, const struct hc_ring_row *row,
+                      hc_entity first, uint32_t count, uint8_t *out, uint8_t *presence) {
+    if (!step_run(tl, scene, row, first, count, out, presence))
+        step_singly(tl, scene, row, first, count, out, presence);
+    if (!tl->config.replica || HC_VALIDATE)
+        hc_overflows_check(&tl->overflows, row->tick + 1, first, count, out, presence);
 }
 
 // ---- Vacant players -----------------------------------------------------------------------------

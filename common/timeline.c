@@ -103,6 +103,7 @@ struct hc_timeline *hc_timeline_create(const struct hc_timeline_config *config) 
     tl->earliest = HC_NO_TICK;
     tl->inputs.changed = hc_spread_input;
     tl->inputs.context = tl;
+    hc_overflows_init(&tl->overflows, config->world);
     hc_stepping_find_runs(tl);
     hc_stepping_place_events(tl);
     return tl;
@@ -147,7 +148,9 @@ void hc_timeline_start(struct hc_timeline *tl) {
         bool alive = world->game->start(world, (hc_entity)e, state);
         if (!alive)
             memset(state, 0, sizeof state);
-        hc_spread_rewrite(tl, &row, (hc_entity)e, alive ? HC_ALIVE : HC_ABSENT, state);
+        uint8_t presence = alive ? HC_ALIVE : HC_ABSENT;
+        hc_overflows_check(&tl->overflows, 0, (hc_entity)e, 1, state, &presence);
+        hc_spread_rewrite(tl, &row, (hc_entity)e, presence, state);
     }
     hc_inputs_restart(&tl->inputs, 0);
     tl->started = true;
@@ -359,6 +362,11 @@ uint64_t hc_timeline_hash(const struct hc_timeline *tl, hc_tick tick) {
 hc_tick hc_timeline_changed(const struct hc_timeline *tl, hc_tick tick) {
     HC_ASSERT(holds(tl, tick));
     return tl->changed[hc_ring_slot(tl, tick)];
+}
+
+const struct hc_overflow *hc_timeline_overflows(const struct hc_timeline *tl, uint32_t *count) {
+    *count = tl->overflows.count;
+    return tl->overflows.list;
 }
 
 const struct hc_timeline_stats *hc_timeline_stats(const struct hc_timeline *tl) {

@@ -43,6 +43,20 @@ struct hc_timeline_stats {
     uint32_t depth_max; ///< the greatest `depth`
 };
 
+enum {
+    HC_OVERFLOWS_MAX = 16,      ///< listed by a timeline
+    HC_OVERFLOW_TEXT_MAX = 240, ///< bytes of hc_overflow_text
+};
+
+/// A value that a step wrote, although it does not fit the bits of its field: a fault of the rule.
+/// It cannot be sent, so every client that is shown it computes another world than the server.
+struct hc_overflow {
+    hc_tick tick; ///< of the state that the step wrote
+    hc_entity entity;
+    uint16_t field; ///< index in the fields of the entity's kind
+    int64_t value;
+};
+
 // ---- A timeline of the game's own ---------------------------------------------------------------
 
 struct hc_timeline_config {
@@ -146,6 +160,15 @@ HC_API const hc_game_event *hc_timeline_events(const struct hc_timeline *timelin
 
 /// The hash of the world at `tick` in [oldest, head], see hc_world_hash.
 HC_API uint64_t hc_timeline_hash(const struct hc_timeline *timeline, hc_tick tick);
+
+/// The overflows since the authority's start, the first of each field of a kind, `*count` of them,
+/// at most HC_OVERFLOWS_MAX. The presets dev and asan abort at the first one instead.
+HC_API const struct hc_overflow *hc_timeline_overflows(const struct hc_timeline *timeline,
+                                                       uint32_t *count);
+
+/// Writes an overflow as a sentence to `text` (`size` bytes), which it returns.
+HC_API const char *hc_overflow_text(const struct hc_world *world,
+                                    const struct hc_overflow *overflow, char *text, size_t size);
 
 /// The statistics; the pointer is valid as long as the timeline.
 HC_API const struct hc_timeline_stats *hc_timeline_stats(const struct hc_timeline *timeline);
