@@ -3,27 +3,20 @@
 
 #include "client/bots/fleet.h"
 
-#include "common/programs/thinker.h"
-#include "client/bots/failure.h"
-#include "client/bots/keys.h"
+#include "client/bots/bot.h"
 #include "client/light.h"
-#include "client/shown.h"
 #include "common/programs/clock.h"
 #include "common/programs/report.h"
 #include "hindcast/check.h"
 
 #include <event2/event.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
     CLOSE_US = 2000000,       ///< longest time for closing all connections
-    MESSAGES_MAX = 8,         ///< lines of each kind about single clients
-    FRESH_US = 1000000,       ///< a client that received a datagram this recently is not cut off
     TURNS_US = 1000,          ///< interval in which many clients receive and send
     TOGETHER_MIN = 16,        ///< so many full clients do that together
     PROGRESS_END_US = 500000, ///< before the end without progress
@@ -34,32 +27,13 @@ enum {
 /// Purposes of random numbers.
 enum { PURPOSE_LINK, PURPOSE_PICK };
 
-/// Kinds of lines about single clients.
-enum line { LINE_PLAYS, LINE_WAITS, LINE_LOST, LINE_REFUSED, LINE_ENDED, LINES };
-
-/// One bot: a client with its socket, from its start in the ramp to its end.
-struct bot {
+/// A bot in the loop of its fleet.
+struct member {
+    struct hc_cl_bot bot;
     struct hc_cl_fleet *fleet;
-    struct hc_client *client; ///< NULL before its start
-    struct hc_cl_udp *udp;
-    bool light;
-    uint32_t number;                ///< in the whole run
-    uint32_t token;                 ///< index of the session's token
     struct event *readable, *timer; ///< NULL of a light client
-    struct hc_thinker brain;
-    struct hc_cl_keys keys;                   ///< of a light client
-    uint64_t begun_us, accepted_us, ended_us; ///< 0: not yet
-    uint64_t armed_us;                        ///< deadline of the timer; 0: none yet
-    uint64_t due_us;                          ///< deadline of the client alone, as of its last turn
-    hc_tick decided;                          ///< newest tick for which the brain chose an input
-    uint64_t received_us;                     ///< when the newest accepted datagram arrived
-    bool received;                            ///< a snapshot
-    struct hc_cl_due due;                     ///< the session's snapshots
-    bool again;                               ///< it leaves to join again
-    bool rejoined;
+    bool again;                     ///< it leaves to join again
     bool ended;
-    bool denial_printed; ///< for the current attempts to connect
-    hc_tick first, last; ///< server ticks of the first and the newest snapshot, if `received`
 };
 
 struct hc_cl_fleet {
@@ -74,16 +48,14 @@ struct hc_cl_fleet {
     uint64_t recycled;             ///< clients that left to join again
     bool stormed;
     struct hc_rng picks;
-    uint64_t late_us; ///< longest lateness since the last progress
-    uint64_t started_us, ended_us;
+    uint64_t ended_us;
     uint64_t spent_us; ///< processor time of the process before the run
     bool leaving;
-    uint32_t ended;                   ///< bots
-    uint32_t lines[LINES];            ///< printed
-    bool terminal;                    ///< standard error may show a line of progress
+    uint32_t ended;                   ///< members
     struct hc_cl_fleet_result result; ///< of sessions that have ended, and of the whole fleet
-    uint32_t bot_count;
-    struct bot *bots; ///< [bot_count] full clients first
+    struct hc_cl_bots bots;
+    uint32_t member_count;
+    struct member *members; ///< [member_count] full clients first
 };
 
 static void arm(struct event *timer, uint64_t deadline_us, uint64_t now_us) {
@@ -93,299 +65,78 @@ static void arm(struct event *timer, uint64_t deadline_us, uint64_t now_us) {
     evtimer_add(timer, &timeout);
 }
 
-/// Sets the timer of a bot.
-static void arm_bot(struct bot *bot, uint64_t deadline_us) {
-    struct hc_cl_fleet *fleet = bot->fleet;
-    bot->armed_us = deadline_us;
-    if (bot->light)
-        fleet->light_due[bot - fleet->bots - fleet->config.count] = deadline_us;
+/// Sets the timer of a member.
+static void arm_member(struct member *member, uint64_t deadline_us) {
+    struct hc_cl_fleet *fleet = member->fleet;
+    if (member->bot.light)
+        fleet->light_due[member - fleet->members - fleet->config.count] = deadline_us;
     else
-        arm(bot->timer, deadline_us, hc_clock_us());
+        arm(member->timer, deadline_us, hc_clock_us());
 }
 
-/// Stops a bot's events; the last one ends the loop.
-static void retire(struct bot *bot, uint64_t now) {
-    struct hc_cl_fleet *fleet = bot->fleet;
-    bot->ended = true;
-    bot->ended_us = now;
-    if (bot->light) {
-        arm_bot(bot, UINT64_MAX);
+/// Stops the events of a member; the last one ends the loop.
+static void retire(struct member *member, uint64_t now) {
+    struct hc_cl_fleet *fleet = member->fleet;
+    member->ended = true;
+    member->bot.ended_us = now;
+    if (member->bot.light) {
+        arm_member(member, UINT64_MAX);
     } else {
-        event_del(bot->readable);
-        event_del(bot->timer);
+        event_del(member->readable);
+        event_del(member->timer);
     }
-    if (++fleet->ended == fleet->bot_count)
+    if (++fleet->ended == fleet->member_count)
         event_base_loopbreak(fleet->base);
 }
 
-/// Prints a line about a client; at most MESSAGES_MAX of each kind.
-__attribute__((format(printf, 3, 4))) static void print_line(const struct bot *bot, enum line line,
-                                                             const char *format, ...) {
-    struct hc_cl_fleet *fleet = bot->fleet;
-    char text[512];
-    va_list arguments;
-    if (fleet->lines[line]++ >= MESSAGES_MAX) {
-        if (fleet->lines[line] == MESSAGES_MAX + 1)
-            fprintf(stderr, "%s: further clients of this kind are only counted\n",
-                    fleet->config.program);
+/// Starts the member's client; false: it could not.
+static bool begin(struct member *member, uint64_t now) {
+    if (!hc_cl_bot_begin(&member->bot, now))
+        return false;
+    return member->bot.light || event_add(member->readable, NULL) == 0;
+}
+
+/// Ends a member whose client is closed; or begins it anew with another token, if it left for that.
+/// Returns whether it goes on.
+static bool rejoin(struct member *member, uint64_t now) {
+    struct hc_cl_fleet *fleet = member->fleet;
+    if (!member->again || fleet->leaving || fleet->tokens == fleet->config.spare_end)
+        return false;
+    hc_cl_bot_add_session(&member->bot, now, &fleet->result);
+    hc_cl_bot_renew(&member->bot, fleet->tokens++);
+    member->again = false;
+    if (!member->bot.light)
+        event_del(member->readable);
+    return begin(member, now);
+}
+
+/// Begins or continues a member at its deadline, and sets the next one.
+static void wake(struct member *member, uint64_t now) {
+    if (member->bot.client == NULL && !begin(member, now)) {
+        retire(member, now);
         return;
     }
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "%s%s: client %u %s\n", fleet->terminal ? "\r\033[K" : "",
-            fleet->config.program, bot->number, text);
-}
-
-/// Writes why a client is not admitted. `gave_up`: it no longer tries.
-static void explain(const struct bot *bot, bool gave_up, char *text, size_t size) {
-    struct hc_client_attempt attempt = hc_client_attempt(bot->client);
-    struct hc_cl_udp_stats udp = hc_cl_udp_stats(bot->udp);
-    uint64_t expire_s = hc_token_expire_s(&bot->fleet->config.tokens[bot->token]);
-    hc_cl_failure_text(text, size, &attempt, gave_up, expire_s <= (uint64_t)time(NULL), &udp);
-}
-
-/// Counts and prints a client that was not admitted, or not again. `gave_up`: it no longer tries.
-static void count_refusal(const struct bot *bot, bool gave_up) {
-    const struct hc_cl_fleet *fleet = bot->fleet;
-    struct hc_client_attempt attempt = hc_client_attempt(bot->client);
-    struct hc_cl_fleet_ends *ends = &bot->fleet->result.ends;
-    char text[320];
-    *(attempt.denied ? &ends->denied : &ends->timeout) += 1;
-    if (attempt.denied)
-        ends->denied_by_reason[attempt.deny >= HC_DENY_GAME ? HC_DENY_REFUSED : attempt.deny]++;
-    explain(bot, gave_up, text, sizeof(text));
-    print_line(bot, LINE_REFUSED, "was not admitted by %s: %s", fleet->config.server_name, text);
-}
-
-/// Prints once that a client was denied and still tries.
-static void print_denial(struct bot *bot) {
-    char text[320];
-    enum hc_client_state state = hc_client_state(bot->client);
-    bool asks = state == HC_CLIENT_CONNECTING || state == HC_CLIENT_RECONNECTING;
-    if (!asks || !hc_client_attempt(bot->client).denied) {
-        bot->denial_printed = bot->denial_printed && asks;
-        return;
-    }
-    if (bot->denial_printed)
-        return;
-    bot->denial_printed = true;
-    explain(bot, false, text, sizeof(text));
-    print_line(bot, LINE_WAITS, "is not admitted yet, and still tries: %s", text);
-}
-
-/// Handles an event that ends the client.
-static void on_last_event(struct bot *bot, const struct hc_client_event *event) {
-    struct hc_cl_fleet_ends *ends = &bot->fleet->result.ends;
-    const char *server = bot->fleet->config.server_name;
-    switch (event->kind) {
-    case HC_CLIENT_EVENT_DENIED:
-        count_refusal(bot, true);
-        break;
-    case HC_CLIENT_EVENT_VERSION:
-        ends->denied++;
-        print_line(bot, LINE_REFUSED, "was not admitted: the server at %s is of another build",
-                   server);
-        break;
-    case HC_CLIENT_EVENT_TIMEOUT:
-        if (bot->accepted_us == 0 || hc_client_attempt(bot->client).denied) {
-            count_refusal(bot, true);
-            break;
-        }
-        ends->timeout++;
-        print_line(bot, LINE_ENDED, "gave up: the server at %s is gone", server);
-        break;
-    default: // CLOSED; count_end has counted it if the client left itself
-        if (event->close == HC_CLOSE_LEFT)
-            break;
-        ends->closed++;
-        print_line(bot, LINE_ENDED, "was closed by %s: %s", server, hc_close_text(event->close));
-        break;
-    }
-}
-
-static void on_event(struct bot *bot, const struct hc_client_event *event, uint64_t now) {
-    struct hc_cl_fleet *fleet = bot->fleet;
-    switch (event->kind) {
-    case HC_CLIENT_EVENT_ACCEPTED:
-        bot->accepted_us = now;
-        hc_histogram_record(&fleet->result.join_us, now - bot->begun_us);
-        fleet->result.ends.accepted++;
-        if (fleet->config.announces)
-            print_line(bot, LINE_PLAYS, "plays on %s as player %u", fleet->config.server_name,
-                       hc_client_player(bot->client, 0));
-        break;
-    case HC_CLIENT_EVENT_LOST:
-        print_line(bot, LINE_LOST, "has lost its connection: %s", hc_cl_failure_loss(event->loss));
-        break;
-    case HC_CLIENT_EVENT_RECONNECTED:
-        bot->decided = HC_NO_TICK; // the world may be new
-        print_line(bot, LINE_PLAYS, "plays again on %s as player %u, %s", fleet->config.server_name,
-                   hc_client_player(bot->client, 0),
-                   event->resumed ? "where it was" : "in a new world");
-        break;
-    case HC_CLIENT_EVENT_DENIED:
-    case HC_CLIENT_EVENT_VERSION:
-    case HC_CLIENT_EVENT_CLOSED:
-    case HC_CLIENT_EVENT_TIMEOUT:
-        on_last_event(bot, event);
-        break;
-    default:
-        break; // counted by the client
-    }
-}
-
-/// Counts the other players that a full client sees at `head`, in each second after the ramp once.
-static void count_others(const struct bot *bot, hc_tick head) {
-    struct hc_cl_fleet_result *result = &bot->fleet->result;
-    const struct hc_world *world = hc_client_world(bot->client);
-    uint32_t tick_rate = hc_cl_light_tick_rate(bot->client);
-    hc_player own = hc_client_player(bot->client, 0);
-    if (head / tick_rate == bot->decided / tick_rate)
-        return;
-    result->looks++;
-    const uint8_t *presence = hc_timeline_presence(hc_client_timeline(bot->client), head);
-    for (hc_player p = 0; p < world->players; p++)
-        result->others_seen += p != own && presence[hc_world_player(world, p)] == HC_ALIVE;
-}
-
-/// Chooses an input, once for each tick that the client predicts.
-static void think(struct bot *bot, uint64_t now) {
-    static const uint8_t idle[HC_INPUT_MAX];
-    const struct hc_cl_fleet_config *config = &bot->fleet->config;
-    enum hc_client_state state = hc_client_state(bot->client);
-    uint32_t tick_rate = hc_cl_light_tick_rate(bot->client);
-    hc_tick head;
-    if ((state != HC_CLIENT_PLAYING && state != HC_CLIENT_STALLED) ||
-        !hc_cl_light_head(bot->client, &head) || head == bot->decided)
-        return;
-    if (!bot->light && now >= bot->fleet->started_us + config->ramp_us)
-        count_others(bot, head);
-    bot->decided = head;
-    if (!hc_cl_keys_active(config->seed, bot->number, head, tick_rate, config->activity_percent)) {
-        hc_client_set_input(bot->client, 0, idle);
-        return;
-    }
-    if (bot->light) {
-        hc_client_set_input(bot->client, 0,
-                            hc_cl_keys_choose(&bot->keys, config->client.game, head, tick_rate));
-        return;
-    }
-    uint8_t input[HC_INPUT_MAX];
-    const uint8_t *presence, *states;
-    hc_cl_shown_world(bot->client, &head, &presence, &states);
-    hc_thinker_think(&bot->brain, hc_client_world(bot->client), head, presence, states,
-                     hc_client_player(bot->client, 0), input);
-    hc_client_set_input(bot->client, 0, input);
-}
-
-static void record_ticks(struct bot *bot, uint64_t now) {
-    hc_tick shown, as_of;
-    if (!hc_client_snapshot(bot->client, &shown, &as_of))
-        return;
-    if (!bot->received)
-        bot->first = as_of;
-    bot->received = true;
-    bot->last = as_of;
-    if (bot->due.from_us == 0)
-        hc_cl_due_begin(&bot->due, hc_client_stats(bot->client),
-                        hc_cl_udp_stats(bot->udp).sim_lost_down, now);
-}
-
-/// Records how late the datagram that is due is sent. Deadlines follow the client clock and never
-/// the answers.
-static void record_lateness(struct bot *bot, uint64_t now) {
-    struct hc_cl_fleet *fleet = bot->fleet;
-    enum hc_client_state state = hc_client_state(bot->client);
-    if (now < bot->due_us || bot->due_us == 0 ||
-        (state != HC_CLIENT_PLAYING && state != HC_CLIENT_STALLED))
-        return;
-    uint64_t late_us = now - bot->due_us;
-    if (late_us > fleet->late_us)
-        fleet->late_us = late_us;
-    hc_cl_fleet_add_lateness(&fleet->result.self, late_us, hc_cl_light_tick_rate(bot->client));
-}
-
-static void retire_or_rejoin(struct bot *bot, uint64_t now);
-
-/// Gives the client the datagrams that have passed the link; returns whether there was one.
-static bool receive(struct bot *bot, uint64_t now) {
-    uint8_t bytes[HC_DATAGRAM_MAX + 1];
-    int received;
-    bool any = false;
-    for (; (received = hc_cl_udp_take(bot->udp, bytes, now)) >= 0; any = true)
-        // The client counts what it refuses.
-        if (hc_client_receive(bot->client, bytes, (size_t)received, now) == HC_OK)
-            bot->received_us = now;
-    return any;
-}
-
-/// Runs the client, which received something or has a deadline.
-static void run(struct bot *bot, uint64_t now) {
-    uint8_t bytes[HC_DATAGRAM_MAX];
-    struct hc_client_event event;
-    size_t size;
-    record_ticks(bot, now);
-    if (hc_client_deadline(bot->client) <= now)
-        think(bot, now);
-    hc_client_advance(bot->client, now);
-    while ((size = hc_client_send(bot->client, bytes, now)) > 0)
-        hc_cl_udp_send(bot->udp, bytes, size, now);
-    while (hc_client_poll_event(bot->client, &event))
-        on_event(bot, &event, now);
-    print_denial(bot);
-    bot->due_us = hc_client_deadline(bot->client);
-}
-
-/// Does everything that is due for one bot at `now`, and sets its timer to the next deadline. Often
-/// only the link is due, to send on.
-static void turn(struct bot *bot, uint64_t now) {
-    record_lateness(bot, now);
-    if (receive(bot, now) || now >= bot->due_us)
-        run(bot, now);
-    hc_cl_udp_flush(bot->udp, now);
-    bool closed = bot->due_us == UINT64_MAX; // only a closed client has no deadline
-    if (closed && hc_cl_udp_idle(bot->udp)) {
-        retire_or_rejoin(bot, now);
-        return;
-    }
-    uint64_t link = hc_cl_udp_deadline(bot->udp);
-    arm_bot(bot, bot->due_us < link ? bot->due_us : link);
+    uint64_t deadline_us = hc_cl_bot_turn(&member->bot, now);
+    if (deadline_us == UINT64_MAX && rejoin(member, now))
+        deadline_us = hc_cl_bot_turn(&member->bot, now);
+    if (deadline_us == UINT64_MAX)
+        retire(member, now);
+    else
+        arm_member(member, deadline_us);
 }
 
 /// Makes a client leave.
-static void leave(struct bot *bot, uint64_t now) {
-    hc_client_leave(bot->client, now);
-    bot->due_us = 0; // its deadlines have changed
-    turn(bot, now);
+static void leave(struct member *member, uint64_t now) {
+    hc_cl_bot_leave(&member->bot, now);
+    wake(member, now);
 }
 
 static void on_readable(evutil_socket_t descriptor, short events, void *context) {
-    struct bot *bot = context;
+    struct member *member = context;
     uint64_t now = hc_clock_us();
     (void)descriptor, (void)events;
-    hc_cl_udp_receive(bot->udp, now);
-    turn(bot, now);
-}
-
-/// Starts the bot's client; false: no memory.
-static bool begin(struct bot *bot, uint64_t now) {
-    struct hc_client_config config = bot->fleet->config.client;
-    bot->begun_us = now;
-    config.credential = bot->fleet->config.tokens[bot->token];
-    bot->client = (bot->light ? hc_cl_light_create : hc_client_create)(&config, now);
-    return bot->client != NULL && (bot->light || event_add(bot->readable, NULL) == 0);
-}
-
-/// Begins or continues a bot at its deadline.
-static void wake(struct bot *bot, uint64_t now) {
-    if (bot->client == NULL && !begin(bot, now)) {
-        bot->fleet->result.ends.failed++;
-        print_line(bot, LINE_REFUSED, "was not started: no memory");
-        retire(bot, now);
-        return;
-    }
-    turn(bot, now);
+    hc_cl_udp_receive(member->bot.udp, now);
+    wake(member, now);
 }
 
 static void on_timer(evutil_socket_t descriptor, short events, void *context) {
@@ -395,24 +146,25 @@ static void on_timer(evutil_socket_t descriptor, short events, void *context) {
 
 static void on_light_datagram(void *context, uint32_t client, const uint8_t *bytes, size_t size) {
     struct hc_cl_fleet *fleet = context;
-    struct bot *bot = &fleet->bots[fleet->config.count + client];
-    if (bot->client == NULL || bot->ended)
+    struct member *member = &fleet->members[fleet->config.count + client];
+    if (member->bot.client == NULL || member->ended)
         return;
-    hc_cl_udp_put(bot->udp, bytes, size, hc_clock_us());
-    uint64_t due_us = hc_cl_udp_deadline(bot->udp);
+    hc_cl_udp_put(member->bot.udp, bytes, size, hc_clock_us());
+    uint64_t due_us = hc_cl_udp_deadline(member->bot.udp);
     if (due_us < fleet->light_due[client])
         fleet->light_due[client] = due_us;
 }
 
 /// Loads what the turns after `turn` need, part by part: each part has the places of the next.
 static void prefetch_turns(const struct hc_cl_fleet *fleet, uint32_t turn, uint32_t turns) {
-    const struct bot *bots = fleet->bots;
+    const struct member *members = fleet->members;
     if (turn + 4 < turns)
-        __builtin_prefetch(&bots[fleet->light_turns[turn + 4]]);
+        __builtin_prefetch(&members[fleet->light_turns[turn + 4]]);
     if (turn + 3 < turns)
-        __builtin_prefetch(bots[fleet->light_turns[turn + 3]].udp);
+        __builtin_prefetch(members[fleet->light_turns[turn + 3]].bot.udp);
     for (uint32_t i = 1; i <= 2; i++) {
-        const struct bot *bot = turn + i < turns ? &bots[fleet->light_turns[turn + i]] : NULL;
+        const struct hc_cl_bot *bot =
+            turn + i < turns ? &members[fleet->light_turns[turn + i]].bot : NULL;
         if (bot != NULL && bot->client != NULL)
             hc_cl_light_prefetch(bot->client, 2 - i);
         if (bot != NULL && i == 2)
@@ -433,7 +185,7 @@ static void on_lights(evutil_socket_t descriptor, short events, void *context) {
     for (uint32_t i = 0; i < due; i++) {
         prefetch_turns(fleet, i, due);
         now = hc_clock_us();
-        wake(&fleet->bots[fleet->light_turns[i]], now);
+        wake(&fleet->members[fleet->light_turns[i]], now);
     }
     hc_cl_sockets_flush(fleet->sockets);
     fleet->lights_us += TURNS_US;
@@ -442,96 +194,21 @@ static void on_lights(evutil_socket_t descriptor, short events, void *context) {
     arm(fleet->lights, fleet->lights_us, hc_clock_us());
 }
 
-/// Whether a client has received nothing for longer than its round trip explains.
-static bool is_cut_off(const struct bot *bot, uint64_t now) {
-    uint64_t rtt_us = hc_histogram_percentile(&hc_client_stats(bot->client)->rtt_us, 500);
-    return now - bot->received_us > FRESH_US + 2 * rtt_us;
-}
-
-/// Counts how a client stands just before it leaves.
-static void count_end(struct bot *bot, uint64_t now) {
-    struct hc_cl_fleet_ends *ends = &bot->fleet->result.ends;
-    enum hc_client_state state = hc_client_state(bot->client);
-    if (bot->rejoined && bot->accepted_us == 0 && now - bot->begun_us < FRESH_US)
-        return; // it would have joined in time
-    if (bot->accepted_us == 0 ||
-        (state == HC_CLIENT_RECONNECTING && hc_client_attempt(bot->client).denied)) {
-        count_refusal(bot, false);
-    } else if (state == HC_CLIENT_RECONNECTING || is_cut_off(bot, now)) {
-        ends->cut_off++;
-        print_line(bot, LINE_ENDED, "received nothing from %s for the last %.1f s",
-                   bot->fleet->config.server_name, (double)(now - bot->received_us) / 1e6);
-    } else if (state != HC_CLIENT_CLOSED) {
-        ends->left++;
-    }
-}
-
-/// Counts the snapshots of a session that ends, or leaves, at `now`.
-static void count_snapshots(struct bot *bot, uint64_t now) {
-    uint32_t rate = bot->fleet->config.snapshot_rate;
-    if (rate == 0)
-        rate = hc_cl_light_tick_rate(bot->client);
-    hc_cl_due_count(&bot->due, hc_client_stats(bot->client),
-                    hc_cl_udp_stats(bot->udp).sim_lost_down, rate, now,
-                    &bot->fleet->result.snapshots);
-}
-
-/// Adds the counts of a bot's present session to `result`.
-static void add_session(const struct bot *bot, uint64_t end_us, struct hc_cl_fleet_result *result) {
-    if (bot->client == NULL || bot->accepted_us == 0)
-        return;
-    const struct hc_client_stats *stats = hc_client_stats(bot->client);
-    hc_cl_fleet_add_stats(bot->light ? &result->light : &result->full, stats);
-    uint64_t end = bot->ended && bot->ended_us < end_us ? bot->ended_us : end_us;
-    if (end > bot->accepted_us)
-        result->client_us += end - bot->accepted_us;
-    if (hc_cl_light_tick_rate(bot->client) != 0)
-        result->tick_rate = (uint16_t)hc_cl_light_tick_rate(bot->client);
-    if (stats->rtt_us.count > 0) {
-        result->jitter_us += stats->jitter_us;
-        result->jitters++;
-    }
-    if (bot->received) {
-        result->first = hc_tick_min(result->first, bot->first);
-        result->last = hc_tick_max(result->last, bot->last);
-    }
-}
-
-/// Ends a bot whose client is closed; or begins it anew with another token, if it left for that.
-static void retire_or_rejoin(struct bot *bot, uint64_t now) {
-    struct hc_cl_fleet *fleet = bot->fleet;
-    if (!bot->again || fleet->leaving || fleet->tokens == fleet->config.spare_end) {
-        retire(bot, now);
-        return;
-    }
-    add_session(bot, now, &fleet->result);
-    hc_client_destroy(bot->client);
-    bot->client = NULL;
-    bot->again = bot->received = bot->denial_printed = false;
-    bot->accepted_us = bot->received_us = bot->due_us = 0;
-    bot->due = (struct hc_cl_due){.from_us = 0};
-    bot->decided = HC_NO_TICK;
-    bot->token = fleet->tokens++;
-    bot->rejoined = true;
-    if (!bot->light)
-        event_del(bot->readable);
-    wake(bot, now);
-}
-
 /// Makes a random client that plays leave, to join again.
 static void recycle(struct hc_cl_fleet *fleet, uint64_t now) {
     const struct hc_cl_fleet_config *config = &fleet->config;
     uint32_t first = config->count_light > 0 ? config->count : 0;
     for (unsigned i = 0; i < PICKS_MAX; i++) {
-        struct bot *bot =
-            &fleet->bots[first + hc_rng_below(&fleet->picks, fleet->bot_count - first)];
-        if (bot->client == NULL || bot->ended || bot->again ||
+        struct member *member =
+            &fleet->members[first + hc_rng_below(&fleet->picks, fleet->member_count - first)];
+        struct hc_cl_bot *bot = &member->bot;
+        if (bot->client == NULL || member->ended || member->again ||
             hc_client_state(bot->client) != HC_CLIENT_PLAYING)
             continue;
-        count_end(bot, now);
-        count_snapshots(bot, now);
-        bot->again = true;
-        leave(bot, now);
+        hc_cl_bot_count_end(bot, now);
+        hc_cl_bot_count_snapshots(bot, now);
+        member->again = true;
+        leave(member, now);
         return;
     }
 }
@@ -540,7 +217,7 @@ static void recycle(struct hc_cl_fleet *fleet, uint64_t now) {
 static void on_profile(evutil_socket_t descriptor, short events, void *context) {
     struct hc_cl_fleet *fleet = context;
     const struct hc_cl_fleet_config *config = &fleet->config;
-    uint64_t now = hc_clock_us(), begun_us = fleet->started_us + config->ramp_us;
+    uint64_t now = hc_clock_us(), begun_us = fleet->bots.started_us + config->ramp_us;
     uint64_t played_us = now > begun_us ? now - begun_us : 0;
     (void)descriptor, (void)events;
     if (fleet->leaving)
@@ -565,19 +242,19 @@ static void leave_all(struct hc_cl_fleet *fleet) {
     fleet->leaving = true;
     fleet->ended_us = now;
     arm(fleet->end, now + CLOSE_US, now);
-    for (uint32_t i = 0; i < fleet->bot_count; i++) {
-        struct bot *bot = &fleet->bots[i];
-        if (bot->ended)
+    for (uint32_t i = 0; i < fleet->member_count; i++) {
+        struct member *member = &fleet->members[i];
+        if (member->ended)
             continue;
-        if (bot->client == NULL) {
-            retire(bot, now);
+        if (member->bot.client == NULL) {
+            retire(member, now);
             continue;
         }
-        if (!bot->again) {
-            count_end(bot, now);
-            count_snapshots(bot, now);
+        if (!member->again) {
+            hc_cl_bot_count_end(&member->bot, now);
+            hc_cl_bot_count_snapshots(&member->bot, now);
         }
-        leave(bot, now);
+        leave(member, now);
     }
     if (fleet->sockets != NULL)
         hc_cl_sockets_flush(fleet->sockets);
@@ -590,12 +267,12 @@ static void on_end(evutil_socket_t descriptor, short events, void *context) {
 
 static void on_progress(evutil_socket_t descriptor, short events, void *context) {
     struct hc_cl_fleet *fleet = context;
-    struct hc_cl_fleet_progress progress = {.elapsed_us = hc_clock_us() - fleet->started_us,
+    struct hc_cl_fleet_progress progress = {.elapsed_us = hc_clock_us() - fleet->bots.started_us,
                                             .snapshots = fleet->result.full.snapshots +
                                                          fleet->result.light.snapshots,
                                             .rollbacks = fleet->result.full.rollbacks,
                                             .stalls = fleet->result.full.stalls,
-                                            .late_us = fleet->late_us,
+                                            .late_us = fleet->bots.late_us,
                                             .cpu_us = hc_report_cpu_us() - fleet->spent_us};
     (void)descriptor, (void)events;
     // Not all processes would have a sample of the last moment.
@@ -603,14 +280,14 @@ static void on_progress(evutil_socket_t descriptor, short events, void *context)
     if (fleet->leaving ||
         (fleet->config.duration_us != 0 && progress.elapsed_us + PROGRESS_END_US > end_us))
         return;
-    fleet->late_us = 0;
-    for (uint32_t i = 0; i < fleet->bot_count; i++) {
-        const struct bot *bot = &fleet->bots[i];
+    fleet->bots.late_us = 0;
+    for (uint32_t i = 0; i < fleet->member_count; i++) {
+        const struct hc_cl_bot *bot = &fleet->members[i].bot;
         struct hc_cl_udp_stats udp = hc_cl_udp_stats(bot->udp);
         progress.bytes_in += udp.bytes_in + HC_REPORT_OVERHEAD * udp.datagrams_in;
         progress.bytes_out += udp.bytes_out + HC_REPORT_OVERHEAD * udp.datagrams_out;
         progress.lost += udp.sim_lost;
-        if (bot->client == NULL || bot->ended)
+        if (bot->client == NULL || fleet->members[i].ended)
             continue;
         const struct hc_client_stats *stats = hc_client_stats(bot->client);
         enum hc_client_state state = hc_client_state(bot->client);
@@ -629,20 +306,18 @@ static void on_progress(evutil_socket_t descriptor, short events, void *context)
     fleet->config.progress(fleet->config.progress_context, &progress);
 }
 
-static bool create_bot(struct hc_cl_fleet *fleet, uint32_t index, char *why, size_t why_size) {
+static bool create_member(struct hc_cl_fleet *fleet, uint32_t index, char *why, size_t why_size) {
     const struct hc_cl_fleet_config *config = &fleet->config;
-    struct bot *bot = &fleet->bots[index];
-    bot->fleet = fleet;
-    bot->decided = HC_NO_TICK;
-    bot->light = index >= config->count;
-    bot->number = bot->light ? config->clients + config->first_light + (index - config->count)
-                             : config->first + index;
-    bot->token = bot->number;
-    struct hc_network_sim_config link = hc_cl_fleet_link(config, bot->number);
-    uint64_t seed = hc_random(config->seed, bot->number, PURPOSE_LINK, 0);
-    hc_thinker_init(&bot->brain, config->think, config->seed, bot->number);
-    hc_cl_keys_init(&bot->keys, config->seed, bot->number);
-    if (bot->light) {
+    struct member *member = &fleet->members[index];
+    struct hc_cl_bot *bot = &member->bot;
+    bool light = index >= config->count;
+    uint32_t number = light ? config->clients + config->first_light + (index - config->count)
+                            : config->first + index;
+    struct hc_network_sim_config link = hc_cl_fleet_link(config, number);
+    uint64_t seed = hc_random(config->seed, number, PURPOSE_LINK, 0);
+    member->fleet = fleet;
+    hc_cl_bot_init(bot, &fleet->bots, light, number);
+    if (light) {
         fleet->light_due[index - config->count] = UINT64_MAX;
         bot->udp =
             hc_cl_udp_share(fleet->sockets, index - config->count, &link, seed, why, why_size);
@@ -651,11 +326,11 @@ static bool create_bot(struct hc_cl_fleet *fleet, uint32_t index, char *why, siz
     bot->udp = hc_cl_udp_open(&config->server, &link, seed, why, why_size);
     if (bot->udp == NULL)
         return false;
-    bot->readable = event_new(fleet->base, hc_cl_udp_descriptor(bot->udp), EV_READ | EV_PERSIST,
-                              on_readable, bot);
-    bot->timer = evtimer_new(fleet->base, on_timer, bot);
+    member->readable = event_new(fleet->base, hc_cl_udp_descriptor(bot->udp), EV_READ | EV_PERSIST,
+                                 on_readable, member);
+    member->timer = evtimer_new(fleet->base, on_timer, member);
     snprintf(why, why_size, "no memory for another client");
-    return bot->readable != NULL && bot->timer != NULL;
+    return member->readable != NULL && member->timer != NULL;
 }
 
 /// Opens the sockets of the light clients, if there are any.
@@ -706,15 +381,17 @@ struct hc_cl_fleet *hc_cl_fleet_create(const struct hc_cl_fleet_config *config, 
     if (fleet == NULL)
         return NULL;
     fleet->config = *config;
-    fleet->terminal = isatty(STDERR_FILENO);
+    fleet->bots = (struct hc_cl_bots){
+        .config = &fleet->config, .result = &fleet->result, .terminal = isatty(STDERR_FILENO)};
     fleet->result.first = HC_NO_TICK;
     fleet->tokens = config->spare_first;
     fleet->picks = hc_rng_init(hc_random(config->seed, config->first, PURPOSE_PICK, 0), 0);
-    fleet->bot_count = config->count + config->count_light;
-    fleet->bots = calloc(fleet->bot_count, sizeof(*fleet->bots));
-    bool good = fleet->bots != NULL && create_base(fleet) && create_sockets(fleet, why, why_size);
-    for (uint32_t i = 0; good && i < fleet->bot_count; i++)
-        good = create_bot(fleet, i, why, why_size);
+    fleet->member_count = config->count + config->count_light;
+    fleet->members = calloc(fleet->member_count, sizeof(*fleet->members));
+    bool good =
+        fleet->members != NULL && create_base(fleet) && create_sockets(fleet, why, why_size);
+    for (uint32_t i = 0; good && i < fleet->member_count; i++)
+        good = create_member(fleet, i, why, why_size);
     if (good)
         return fleet;
     hc_cl_fleet_destroy(fleet);
@@ -729,12 +406,12 @@ static void free_event(struct event *event) {
 void hc_cl_fleet_destroy(struct hc_cl_fleet *fleet) {
     if (fleet == NULL)
         return;
-    for (uint32_t i = 0; fleet->bots != NULL && i < fleet->bot_count; i++) {
-        struct bot *bot = &fleet->bots[i];
-        free_event(bot->readable);
-        free_event(bot->timer);
-        hc_client_destroy(bot->client);
-        hc_cl_udp_close(bot->udp);
+    for (uint32_t i = 0; fleet->members != NULL && i < fleet->member_count; i++) {
+        struct member *member = &fleet->members[i];
+        free_event(member->readable);
+        free_event(member->timer);
+        hc_client_destroy(member->bot.client);
+        hc_cl_udp_close(member->bot.udp);
     }
     free_event(fleet->term);
     free_event(fleet->interrupt);
@@ -747,7 +424,7 @@ void hc_cl_fleet_destroy(struct hc_cl_fleet *fleet) {
         event_base_free(fleet->base);
     free(fleet->light_due);
     free(fleet->light_turns);
-    free(fleet->bots);
+    free(fleet->members);
     free(fleet);
 }
 
@@ -756,33 +433,34 @@ void hc_cl_fleet_run(struct hc_cl_fleet *fleet) {
     struct timeval second = {.tv_sec = 1}, profile = {.tv_usec = PROFILE_US};
     uint32_t clients = config->clients + config->lights;
     fleet->spent_us = hc_report_cpu_us();
-    fleet->started_us = hc_clock_us();
+    fleet->bots.started_us = hc_clock_us();
     event_add(fleet->term, NULL);
     event_add(fleet->interrupt, NULL);
-    for (uint32_t i = 0; i < fleet->bot_count; i++)
-        arm_bot(&fleet->bots[i],
-                fleet->started_us + config->ramp_us * fleet->bots[i].number / clients);
-    fleet->lights_us = fleet->started_us;
+    for (uint32_t i = 0; i < fleet->member_count; i++)
+        arm_member(&fleet->members[i], fleet->bots.started_us + config->ramp_us *
+                                                                    fleet->members[i].bot.number /
+                                                                    clients);
+    fleet->lights_us = fleet->bots.started_us;
     if (config->count_light > 0)
-        arm(fleet->lights, fleet->lights_us, fleet->started_us);
+        arm(fleet->lights, fleet->lights_us, fleet->bots.started_us);
     if (config->churn_per_s > 0 || config->storm > 0)
         event_add(fleet->profile, &profile);
     if (config->duration_us != 0)
-        arm(fleet->end, fleet->started_us + config->ramp_us + config->duration_us,
-            fleet->started_us);
+        arm(fleet->end, fleet->bots.started_us + config->ramp_us + config->duration_us,
+            fleet->bots.started_us);
     if (config->progress != NULL)
         event_add(fleet->progress, &second);
     // A process that sleeps and wakes for single datagrams spends a third of its time on that.
     while (event_base_loop(fleet->base, EVLOOP_ONCE) == 0 && !event_base_got_break(fleet->base))
         if (config->count >= TOGETHER_MIN)
-            hc_clock_sleep(TURNS_US - (hc_clock_us() - fleet->started_us) % TURNS_US);
+            hc_clock_sleep(TURNS_US - (hc_clock_us() - fleet->bots.started_us) % TURNS_US);
     if (fleet->ended_us == 0)
         fleet->ended_us = hc_clock_us();
     struct hc_cl_fleet_self *self = &fleet->result.self;
     self->processes = 1;
     self->cpu_us = hc_report_cpu_us() - fleet->spent_us;
     for (uint32_t i = 0; i < config->count; i++)
-        self->dropped += hc_cl_udp_dropped(fleet->bots[i].udp);
+        self->dropped += hc_cl_udp_dropped(fleet->members[i].bot.udp);
     if (fleet->sockets != NULL) {
         self->dropped += hc_cl_sockets_stats(fleet->sockets).dropped;
         self->send_errors = hc_cl_sockets_stats(fleet->sockets).send_errors;
@@ -791,10 +469,10 @@ void hc_cl_fleet_run(struct hc_cl_fleet *fleet) {
 
 void hc_cl_fleet_result(const struct hc_cl_fleet *fleet, struct hc_cl_fleet_result *result) {
     *result = fleet->result;
-    result->duration_us = fleet->ended_us - fleet->started_us;
-    for (uint32_t i = 0; i < fleet->bot_count; i++) {
-        struct hc_cl_udp_stats udp = hc_cl_udp_stats(fleet->bots[i].udp);
+    result->duration_us = fleet->ended_us - fleet->bots.started_us;
+    for (uint32_t i = 0; i < fleet->member_count; i++) {
+        struct hc_cl_udp_stats udp = hc_cl_udp_stats(fleet->members[i].bot.udp);
         hc_cl_fleet_add_udp(&result->udp, &udp);
-        add_session(&fleet->bots[i], fleet->ended_us, result);
+        hc_cl_bot_add_session(&fleet->members[i].bot, fleet->ended_us, result);
     }
 }

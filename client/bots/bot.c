@@ -1,0 +1,336 @@
+/// Owns the turns of a bot, its inputs, its messages and its counts.
+#include "client/bots/bot.h"
+
+#include "client/bots/failure.h"
+#include "client/light.h"
+#include "client/shown.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+enum {
+    MESSAGES_MAX = 8,   ///< lines of each kind about single clients
+    FRESH_US = 1000000, ///< a client that received a datagram this recently is not cut off
+};
+
+/// Prints a line about a client; at most MESSAGES_MAX of each kind.
+__attribute__((format(printf, 3, 4))) static void
+print_line(const struct hc_cl_bot *bot, enum hc_cl_bot_line line, const char *format, ...) {
+    struct hc_cl_bots *bots = bot->bots;
+    char text[512];
+    va_list arguments;
+    if (bots->lines[line]++ >= MESSAGES_MAX) {
+        if (bots->lines[line] == MESSAGES_MAX + 1)
+            fprintf(stderr, "%s: further clients of this kind are only counted\n",
+                    bots->config->program);
+        return;
+    }
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "%s%s: client %u %s\n", bots->terminal ? "\r\033[K" : "", bots->config->program,
+            bot->number, text);
+}
+
+/// Writes why a client is not admitted. `gave_up`: it no longer tries.
+static void explain(const struct hc_cl_bot *bot, bool gave_up, char *text, size_t size) {
+    struct hc_client_attempt attempt = hc_client_attempt(bot->client);
+    struct hc_cl_udp_stats udp = hc_cl_udp_stats(bot->udp);
+    uint64_t expire_s = hc_token_expire_s(&bot->bots->config->tokens[bot->token]);
+    hc_cl_failure_text(text, size, &attempt, gave_up, expire_s <= (uint64_t)time(NULL), &udp);
+}
+
+/// Counts and prints a client that was not admitted, or not again. `gave_up`: it no longer tries.
+static void count_refusal(const struct hc_cl_bot *bot, bool gave_up) {
+    const struct hc_cl_bots *bots = bot->bots;
+    struct hc_client_attempt attempt = hc_client_attempt(bot->client);
+    struct hc_cl_fleet_ends *ends = &bot->bots->result->ends;
+    char text[320];
+    *(attempt.denied ? &ends->denied : &ends->timeout) += 1;
+    if (attempt.denied)
+        ends->denied_by_reason[attempt.deny >= HC_DENY_GAME ? HC_DENY_REFUSED : attempt.deny]++;
+    explain(bot, gave_up, text, sizeof(text));
+    print_line(bot, HC_CL_BOT_REFUSED, "was not admitted by %s: %s", bots->config->server_name,
+               text);
+}
+
+/// Prints once that a client was denied and still tries.
+static void print_denial(struct hc_cl_bot *bot) {
+    char text[320];
+    enum hc_client_state state = hc_client_state(bot->client);
+    bool asks = state == HC_CLIENT_CONNECTING || state == HC_CLIENT_RECONNECTING;
+    if (!asks || !hc_client_attempt(bot->client).denied) {
+        bot->denial_printed = bot->denial_printed && asks;
+        return;
+    }
+    if (bot->denial_printed)
+        return;
+    bot->denial_printed = true;
+    explain(bot, false, text, sizeof(text));
+    print_line(bot, HC_CL_BOT_WAITS, "is not admitted yet, and still tries: %s", text);
+}
+
+/// Handles an event that ends the client.
+static void on_last_event(struct hc_cl_bot *bot, const struct hc_client_event *event) {
+    struct hc_cl_fleet_ends *ends = &bot->bots->result->ends;
+    const char *server = bot->bots->config->server_name;
+    switch (event->kind) {
+    case HC_CLIENT_EVENT_DENIED:
+        count_refusal(bot, true);
+        break;
+    case HC_CLIENT_EVENT_VERSION:
+        ends->denied++;
+        print_line(bot, HC_CL_BOT_REFUSED, "was not admitted: the server at %s is of another build",
+                   server);
+        break;
+    case HC_CLIENT_EVENT_TIMEOUT:
+        if (bot->accepted_us == 0 || hc_client_attempt(bot->client).denied) {
+            count_refusal(bot, true);
+            break;
+        }
+        ends->timeout++;
+        print_line(bot, HC_CL_BOT_ENDED, "gave up: the server at %s is gone", server);
+        break;
+    default: // CLOSED; count_end has counted it if the client left itself
+        if (event->close == HC_CLOSE_LEFT)
+            break;
+        ends->closed++;
+        print_line(bot, HC_CL_BOT_ENDED, "was closed by %s: %s", server,
+                   hc_close_text(event->close));
+        break;
+    }
+}
+
+static void on_event(struct hc_cl_bot *bot, const struct hc_client_event *event, uint64_t now) {
+    struct hc_cl_bots *bots = bot->bots;
+    switch (event->kind) {
+    case HC_CLIENT_EVENT_ACCEPTED:
+        bot->accepted_us = now;
+        hc_histogram_record(&bots->result->join_us, now - bot->begun_us);
+        bots->result->ends.accepted++;
+        if (bots->config->announces)
+            print_line(bot, HC_CL_BOT_PLAYS, "plays on %s as player %u", bots->config->server_name,
+                       hc_client_player(bot->client, 0));
+        break;
+    case HC_CLIENT_EVENT_LOST:
+        print_line(bot, HC_CL_BOT_LOST, "has lost its connection: %s",
+                   hc_cl_failure_loss(event->loss));
+        break;
+    case HC_CLIENT_EVENT_RECONNECTED:
+        bot->decided = HC_NO_TICK; // the world may be new
+        print_line(bot, HC_CL_BOT_PLAYS, "plays again on %s as player %u, %s",
+                   bots->config->server_name, hc_client_player(bot->client, 0),
+                   event->resumed ? "where it was" : "in a new world");
+        break;
+    case HC_CLIENT_EVENT_DENIED:
+    case HC_CLIENT_EVENT_VERSION:
+    case HC_CLIENT_EVENT_CLOSED:
+    case HC_CLIENT_EVENT_TIMEOUT:
+        on_last_event(bot, event);
+        break;
+    default:
+        break; // counted by the client
+    }
+}
+
+/// Counts the other players that a full client sees at `head`, in each second after the ramp once.
+static void count_others(const struct hc_cl_bot *bot, hc_tick head) {
+    struct hc_cl_fleet_result *result = bot->bots->result;
+    const struct hc_world *world = hc_client_world(bot->client);
+    uint32_t tick_rate = hc_cl_light_tick_rate(bot->client);
+    hc_player own = hc_client_player(bot->client, 0);
+    if (head / tick_rate == bot->decided / tick_rate)
+        return;
+    result->looks++;
+    const uint8_t *presence = hc_timeline_presence(hc_client_timeline(bot->client), head);
+    for (hc_player p = 0; p < world->players; p++)
+        result->others_seen += p != own && presence[hc_world_player(world, p)] == HC_ALIVE;
+}
+
+/// Chooses an input, once for each tick that the client predicts.
+static void think(struct hc_cl_bot *bot, uint64_t now) {
+    static const uint8_t idle[HC_INPUT_MAX];
+    const struct hc_cl_fleet_config *config = bot->bots->config;
+    enum hc_client_state state = hc_client_state(bot->client);
+    uint32_t tick_rate = hc_cl_light_tick_rate(bot->client);
+    hc_tick head;
+    if ((state != HC_CLIENT_PLAYING && state != HC_CLIENT_STALLED) ||
+        !hc_cl_light_head(bot->client, &head) || head == bot->decided)
+        return;
+    if (!bot->light && now >= bot->bots->started_us + config->ramp_us)
+        count_others(bot, head);
+    bot->decided = head;
+    if (!hc_cl_keys_active(config->seed, bot->number, head, tick_rate, config->activity_percent)) {
+        hc_client_set_input(bot->client, 0, idle);
+        return;
+    }
+    if (bot->light) {
+        hc_client_set_input(bot->client, 0,
+                            hc_cl_keys_choose(&bot->keys, config->client.game, head, tick_rate));
+        return;
+    }
+    uint8_t input[HC_INPUT_MAX];
+    const uint8_t *presence, *states;
+    hc_cl_shown_world(bot->client, &head, &presence, &states);
+    hc_thinker_think(&bot->brain, hc_client_world(bot->client), head, presence, states,
+                     hc_client_player(bot->client, 0), input);
+    hc_client_set_input(bot->client, 0, input);
+}
+
+static void record_ticks(struct hc_cl_bot *bot, uint64_t now) {
+    hc_tick shown, as_of;
+    if (!hc_client_snapshot(bot->client, &shown, &as_of))
+        return;
+    if (!bot->received)
+        bot->first = as_of;
+    bot->received = true;
+    bot->last = as_of;
+    if (bot->due.from_us == 0)
+        hc_cl_due_begin(&bot->due, hc_client_stats(bot->client),
+                        hc_cl_udp_stats(bot->udp).sim_lost_down, now);
+}
+
+/// Records how late the datagram that is due is sent. Deadlines follow the client clock and never
+/// the answers.
+static void record_lateness(struct hc_cl_bot *bot, uint64_t now) {
+    struct hc_cl_bots *bots = bot->bots;
+    enum hc_client_state state = hc_client_state(bot->client);
+    if (now < bot->due_us || bot->due_us == 0 ||
+        (state != HC_CLIENT_PLAYING && state != HC_CLIENT_STALLED))
+        return;
+    uint64_t late_us = now - bot->due_us;
+    if (late_us > bots->late_us)
+        bots->late_us = late_us;
+    hc_cl_fleet_add_lateness(&bots->result->self, late_us, hc_cl_light_tick_rate(bot->client));
+}
+
+/// Gives the client the datagrams that have passed the link; returns whether there was one.
+static bool receive(struct hc_cl_bot *bot, uint64_t now) {
+    uint8_t bytes[HC_DATAGRAM_MAX + 1];
+    int received;
+    bool any = false;
+    for (; (received = hc_cl_udp_take(bot->udp, bytes, now)) >= 0; any = true)
+        // The client counts what it refuses.
+        if (hc_client_receive(bot->client, bytes, (size_t)received, now) == HC_OK)
+            bot->received_us = now;
+    return any;
+}
+
+/// Runs the client, which received something or has a deadline.
+static void run(struct hc_cl_bot *bot, uint64_t now) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_client_event event;
+    size_t size;
+    record_ticks(bot, now);
+    if (hc_client_deadline(bot->client) <= now)
+        think(bot, now);
+    hc_client_advance(bot->client, now);
+    while ((size = hc_client_send(bot->client, bytes, now)) > 0)
+        hc_cl_udp_send(bot->udp, bytes, size, now);
+    while (hc_client_poll_event(bot->client, &event))
+        on_event(bot, &event, now);
+    print_denial(bot);
+    bot->due_us = hc_client_deadline(bot->client);
+}
+
+uint64_t hc_cl_bot_turn(struct hc_cl_bot *bot, uint64_t now) {
+    record_lateness(bot, now);
+    if (receive(bot, now) || now >= bot->due_us)
+        run(bot, now);
+    hc_cl_udp_flush(bot->udp, now);
+    bool closed = bot->due_us == UINT64_MAX; // only a closed client has no deadline
+    if (closed && hc_cl_udp_idle(bot->udp))
+        return UINT64_MAX;
+    uint64_t link = hc_cl_udp_deadline(bot->udp);
+    return bot->due_us < link ? bot->due_us : link;
+}
+
+void hc_cl_bot_leave(struct hc_cl_bot *bot, uint64_t now) {
+    hc_client_leave(bot->client, now);
+    bot->due_us = 0; // its deadlines have changed
+}
+
+void hc_cl_bot_init(struct hc_cl_bot *bot, struct hc_cl_bots *bots, bool light, uint32_t number) {
+    const struct hc_cl_fleet_config *config = bots->config;
+    *bot = (struct hc_cl_bot){
+        .bots = bots, .light = light, .number = number, .token = number, .decided = HC_NO_TICK};
+    hc_thinker_init(&bot->brain, config->think, config->seed, number);
+    hc_cl_keys_init(&bot->keys, config->seed, number);
+}
+
+bool hc_cl_bot_begin(struct hc_cl_bot *bot, uint64_t now) {
+    struct hc_client_config config = bot->bots->config->client;
+    bot->begun_us = now;
+    config.credential = bot->bots->config->tokens[bot->token];
+    bot->client = (bot->light ? hc_cl_light_create : hc_client_create)(&config, now);
+    if (bot->client == NULL) {
+        bot->bots->result->ends.failed++;
+        print_line(bot, HC_CL_BOT_REFUSED, "was not started: no memory");
+    }
+    return bot->client != NULL;
+}
+
+void hc_cl_bot_renew(struct hc_cl_bot *bot, uint32_t token) {
+    hc_client_destroy(bot->client);
+    bot->client = NULL;
+    bot->received = bot->denial_printed = false;
+    bot->accepted_us = bot->received_us = bot->due_us = 0;
+    bot->due = (struct hc_cl_due){.from_us = 0};
+    bot->decided = HC_NO_TICK;
+    bot->token = token;
+    bot->rejoined = true;
+}
+
+/// Whether a client has received nothing for longer than its round trip explains.
+static bool is_cut_off(const struct hc_cl_bot *bot, uint64_t now) {
+    uint64_t rtt_us = hc_histogram_percentile(&hc_client_stats(bot->client)->rtt_us, 500);
+    return now - bot->received_us > FRESH_US + 2 * rtt_us;
+}
+
+void hc_cl_bot_count_end(struct hc_cl_bot *bot, uint64_t now) {
+    struct hc_cl_fleet_ends *ends = &bot->bots->result->ends;
+    enum hc_client_state state = hc_client_state(bot->client);
+    if (bot->rejoined && bot->accepted_us == 0 && now - bot->begun_us < FRESH_US)
+        return; // it would have joined in time
+    if (bot->accepted_us == 0 ||
+        (state == HC_CLIENT_RECONNECTING && hc_client_attempt(bot->client).denied)) {
+        count_refusal(bot, false);
+    } else if (state == HC_CLIENT_RECONNECTING || is_cut_off(bot, now)) {
+        ends->cut_off++;
+        print_line(bot, HC_CL_BOT_ENDED, "received nothing from %s for the last %.1f s",
+                   bot->bots->config->server_name, (double)(now - bot->received_us) / 1e6);
+    } else if (state != HC_CLIENT_CLOSED) {
+        ends->left++;
+    }
+}
+
+void hc_cl_bot_count_snapshots(struct hc_cl_bot *bot, uint64_t now) {
+    uint32_t rate = bot->bots->config->snapshot_rate;
+    if (rate == 0)
+        rate = hc_cl_light_tick_rate(bot->client);
+    hc_cl_due_count(&bot->due, hc_client_stats(bot->client),
+                    hc_cl_udp_stats(bot->udp).sim_lost_down, rate, now,
+                    &bot->bots->result->snapshots);
+}
+
+void hc_cl_bot_add_session(const struct hc_cl_bot *bot, uint64_t end_us,
+                           struct hc_cl_fleet_result *result) {
+    if (bot->client == NULL || bot->accepted_us == 0)
+        return;
+    const struct hc_client_stats *stats = hc_client_stats(bot->client);
+    hc_cl_fleet_add_stats(bot->light ? &result->light : &result->full, stats);
+    uint64_t end = bot->ended_us != 0 && bot->ended_us < end_us ? bot->ended_us : end_us;
+    if (end > bot->accepted_us)
+        result->client_us += end - bot->accepted_us;
+    if (hc_cl_light_tick_rate(bot->client) != 0)
+        result->tick_rate = (uint16_t)hc_cl_light_tick_rate(bot->client);
+    if (stats->rtt_us.count > 0) {
+        result->jitter_us += stats->jitter_us;
+        result->jitters++;
+    }
+    if (bot->received) {
+        result->first = hc_tick_min(result->first, bot->first);
+        result->last = hc_tick_max(result->last, bot->last);
+    }
+}

@@ -1,0 +1,77 @@
+/// One bot: a client with its link, its inputs and its counts, from its start in the ramp to its
+/// end.
+#pragma once
+
+#include "client/bots/due.h"
+#include "client/bots/fleet.h"
+#include "client/bots/keys.h"
+#include "client/bots/udp.h"
+#include "common/programs/thinker.h"
+#include "hindcast/client.h"
+
+/// Kinds of lines about single bots.
+enum hc_cl_bot_line {
+    HC_CL_BOT_PLAYS,
+    HC_CL_BOT_WAITS,
+    HC_CL_BOT_LOST,
+    HC_CL_BOT_REFUSED,
+    HC_CL_BOT_ENDED,
+    HC_CL_BOT_LINES
+};
+
+/// What the bots of a fleet share.
+struct hc_cl_bots {
+    const struct hc_cl_fleet_config *config;
+    struct hc_cl_fleet_result *result;
+    uint64_t started_us;             ///< of the fleet
+    uint64_t late_us;                ///< longest lateness since the last progress
+    bool terminal;                   ///< standard error may show a line of progress
+    uint32_t lines[HC_CL_BOT_LINES]; ///< printed
+};
+
+struct hc_cl_bot {
+    struct hc_cl_bots *bots;
+    struct hc_client *client; ///< NULL before its start
+    struct hc_cl_udp *udp;
+    bool light;
+    uint32_t number; ///< in the whole run
+    uint32_t token;  ///< index of the session's token
+    struct hc_thinker brain;
+    struct hc_cl_keys keys;                   ///< of a light client
+    uint64_t begun_us, accepted_us, ended_us; ///< 0: not yet
+    uint64_t due_us;                          ///< deadline of the client alone, as of its last turn
+    hc_tick decided;                          ///< newest tick for which the brain chose an input
+    uint64_t received_us;                     ///< when the newest accepted datagram arrived
+    bool received;                            ///< a snapshot
+    struct hc_cl_due due;                     ///< the session's snapshots
+    bool rejoined;                            ///< a session before this one has ended
+    bool denial_printed;                      ///< for the current attempts to connect
+    hc_tick first, last; ///< server ticks of the first and the newest snapshot, if `received`
+};
+
+/// Makes a bot, whose link `udp` the caller sets. `number`: in the whole run, also of its token.
+void hc_cl_bot_init(struct hc_cl_bot *bot, struct hc_cl_bots *bots, bool light, uint32_t number);
+
+/// Starts the bot's client; false, counted and printed: no memory.
+bool hc_cl_bot_begin(struct hc_cl_bot *bot, uint64_t now);
+
+/// Does everything that is due at `now`, and returns the next deadline; UINT64_MAX: the client is
+/// closed, and all is sent. Often only the link is due, to send on.
+uint64_t hc_cl_bot_turn(struct hc_cl_bot *bot, uint64_t now);
+
+/// Makes the client leave, in the next turn.
+void hc_cl_bot_leave(struct hc_cl_bot *bot, uint64_t now);
+
+/// Frees the client of a session that has ended, so that hc_cl_bot_begin starts another one with
+/// the token of that index.
+void hc_cl_bot_renew(struct hc_cl_bot *bot, uint32_t token);
+
+/// Counts how the client stands just before it leaves.
+void hc_cl_bot_count_end(struct hc_cl_bot *bot, uint64_t now);
+
+/// Counts the snapshots of a session that ends, or leaves, at `now`.
+void hc_cl_bot_count_snapshots(struct hc_cl_bot *bot, uint64_t now);
+
+/// Adds the counts of the present session to `result`.
+void hc_cl_bot_add_session(const struct hc_cl_bot *bot, uint64_t end_us,
+                           struct hc_cl_fleet_result *result);
