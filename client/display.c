@@ -18,7 +18,8 @@ static bool follows(const struct hc_client_config *config) {
     return config->others == HC_OTHERS_AS_RECEIVED;
 }
 
-struct hc_cl_display hc_cl_display_begin(const struct hc_client_config *config) {
+struct hc_cl_display hc_cl_display_begin(const struct hc_client_config *config,
+                                         uint32_t input_delay) {
     struct hc_cl_display display = {.offset = config->display_offset,
                                     .follows = follows(config),
                                     .most = config->prediction_limit,
@@ -26,8 +27,8 @@ struct hc_cl_display hc_cl_display_begin(const struct hc_client_config *config) 
                                     .first = HC_NO_TICK};
     // Beyond the lookback a shot meets a later world than the one that was shown.
     uint32_t lookback = config->game->lookback;
-    if (hc_shown_ago_field(config->game) != NULL && display.most + config->input_delay > lookback)
-        display.most = lookback > config->input_delay ? lookback - config->input_delay : 0;
+    if (hc_shown_ago_field(config->game) != NULL && display.most + input_delay > lookback)
+        display.most = lookback > input_delay ? lookback - input_delay : 0;
     if (display.most < display.offset)
         display.most = display.offset;
     display.now = display.before = (int64_t)display.offset * WHOLE;

@@ -21,8 +21,9 @@ struct hc_cl_display {
     uint8_t behind[HC_CL_DISPLAY_SAMPLES]; ///< ring: ticks from the newest snapshot's to the newest
 };
 
-/// Begins with a new world.
-struct hc_cl_display hc_cl_display_begin(const struct hc_client_config *config);
+/// Begins with a new world. `input_delay`: that of the connection, ticks.
+struct hc_cl_display hc_cl_display_begin(const struct hc_client_config *config,
+                                         uint32_t input_delay);
 
 /// The tick `head` was predicted, while the newest snapshot is of the tick `newest`.
 void hc_cl_display_predicted(struct hc_cl_display *display, hc_tick head, hc_tick newest);

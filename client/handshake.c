@@ -192,28 +192,19 @@ static enum hc_status read_accept(struct hc_client *client, const uint8_t *bytes
     return welcome->own_count == client->config.players ? HC_OK : HC_MALFORMED;
 }
 
-/// Cuts input delay and lead to the server's limit. It would refuse earlier inputs until their tick
-/// comes near, or for good if they are sent only a few times.
-static void fit_future(struct hc_client_config *config, uint32_t future) {
-    if (config->input_delay > future)
-        config->input_delay = future;
-    if (config->lead > future - config->input_delay)
-        config->lead = future - config->input_delay;
-}
-
 /// VERSION is not authenticated: it counts when no COOKIE comes for a while.
 static bool version_holds(const struct hc_cl_handshake *handshake, uint64_t now_us) {
     return handshake->version_received && now_us - handshake->version_us >= HC_VERSION_WAIT_US;
 }
 
-/// Clears everything of an earlier connection except the pressed inputs.
-static void clear_connection(struct hc_client *client, uint64_t now_us) {
+/// Clears everything of an earlier connection except the pressed inputs. `future`: of the server.
+static void clear_connection(struct hc_client *client, uint32_t future, uint64_t now_us) {
     hc_cl_session_free_world(client);
     client->clock = (struct hc_cl_clock){.known = false};
     hc_cl_game_events_begin(&client->game_events, &client->stats);
     client->newest = (struct hc_cl_newest){.any = false};
-    client->prediction = (struct hc_cl_prediction){.any = false};
-    client->display = hc_cl_display_begin(&client->config);
+    client->prediction = hc_cl_predict_begin(&client->config, future);
+    client->display = hc_cl_display_begin(&client->config, client->prediction.input_delay);
     client->sending = (struct hc_cl_sending){.due = true, .due_us = now_us};
     client->path = (struct hc_cl_path){.due = false};
     client->desync = (struct hc_cl_desync){.count = 0};
@@ -246,8 +237,7 @@ static enum hc_status receive_accept(struct hc_client *client, const uint8_t *by
         return status;
     if (client->config.input_delay + client->config.lead > welcome.future)
         hc_cl_session_log(client, "input delay and lead are cut to what the server accepts");
-    fit_future(&client->config, welcome.future);
-    clear_connection(client, now_us);
+    clear_connection(client, welcome.future, now_us);
     if (!client->is_light && !build_world(client, &welcome)) {
         hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED,
                                                               .close = HC_CLOSE_ERROR});

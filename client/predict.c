@@ -33,6 +33,16 @@ hc_tick hc_cl_predict_head(const struct hc_client *client) {
     return client->is_light ? client->prediction.light_head : hc_timeline_head(client->timeline);
 }
 
+struct hc_cl_prediction hc_cl_predict_begin(const struct hc_client_config *config,
+                                            uint32_t future) {
+    struct hc_cl_prediction prediction = {.input_delay = config->input_delay, .lead = config->lead};
+    if (prediction.input_delay > future)
+        prediction.input_delay = future;
+    if (prediction.lead > future - prediction.input_delay)
+        prediction.lead = future - prediction.input_delay;
+    return prediction;
+}
+
 // ---- Inputs -------------------------------------------------------------------------------------
 
 /// How many ticks the tick `offset` behind the predicted one, which is shown, is before `tick`, at
@@ -82,7 +92,7 @@ static void sample(struct hc_client *client, hc_tick end) {
 
 static void predict_tick(struct hc_client *client) {
     if (client->welcome.own_count > 0)
-        sample(client, hc_cl_predict_head(client) + client->config.input_delay);
+        sample(client, hc_cl_predict_head(client) + client->prediction.input_delay);
     if (client->is_light) {
         client->prediction.light_head++;
     } else {
@@ -107,7 +117,7 @@ static hc_tick limit_of(const struct hc_client *client) {
 
 /// When the head becomes `tick`.
 static uint64_t due_us(const struct hc_client *client, hc_tick tick) {
-    hc_tick server = hc_tick_back(tick, client->config.lead);
+    hc_tick server = hc_tick_back(tick, client->prediction.lead);
     return hc_cl_clock_local_us(&client->clock, hc_tick_due_us(server, client->welcome.tick_rate));
 }
 
@@ -126,7 +136,7 @@ static void predict_up_to(struct hc_client *client, hc_tick tick, uint64_t now_u
 /// that waited for it would cause the next stall.
 static void sample_stalled(struct hc_client *client, hc_tick target) {
     hc_tick head = hc_cl_predict_head(client);
-    hc_tick end = hc_tick_min(target - 1 + client->config.input_delay, head + HC_CL_FUTURE_MIN);
+    hc_tick end = hc_tick_min(target - 1 + client->prediction.input_delay, head + HC_CL_FUTURE_MIN);
     if (client->welcome.own_count > 0 && head < target && end >= client->prediction.next)
         sample(client, end);
 }
@@ -157,7 +167,7 @@ static void unstall(struct hc_client *client) {
 void hc_cl_predict_advance(struct hc_client *client, uint64_t now_us) {
     uint64_t server_us = hc_cl_clock_server_us(&client->clock, now_us);
     hc_tick server = hc_tick_at_us(server_us, client->welcome.tick_rate);
-    hc_tick target = hc_tick_ahead(server, client->config.lead);
+    hc_tick target = hc_tick_ahead(server, client->prediction.lead);
     predict_up_to(client, target, now_us);
     hc_tick head = hc_cl_predict_head(client);
     hc_tick late_margin =

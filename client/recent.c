@@ -29,7 +29,8 @@ static uint32_t loss_down_ppm(const struct hc_replay *replay) {
 
 bool hc_client_recent(const struct hc_client *client, struct hc_client_recent *recent) {
     const struct hc_snapshot *newest = &client->newest.snapshot;
-    *recent = (struct hc_client_recent){.rtt_us = 0};
+    *recent = (struct hc_client_recent){.input_delay = client->prediction.input_delay,
+                                        .lead = client->prediction.lead};
     if (!client->newest.any)
         return false;
     recent->rtt_us = client->connection.srtt_us;

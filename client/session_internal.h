@@ -77,9 +77,10 @@ struct hc_cl_prediction {
     bool any;       ///< an input was stamped
     hc_tick next;   ///< the next stamp; those before it are in the ring
     uint8_t last[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX]; ///< stamped last; repeated into gaps
-    uint64_t head_us;       ///< local time at which the timeline's head was due
-    hc_tick stalled_target; ///< tick up to which stalled ticks were counted
-    hc_tick light_head;     ///< of a light client, which has no timeline
+    uint64_t head_us;           ///< local time at which the timeline's head was due
+    hc_tick stalled_target;     ///< tick up to which stalled ticks were counted
+    hc_tick light_head;         ///< of a light client, which has no timeline
+    uint32_t input_delay, lead; ///< the configured ones, limited to this server's future
 };
 
 /// The choice of the inputs to send, and the pace of DATA.
@@ -228,6 +229,11 @@ size_t hc_cl_handshake_send(struct hc_client *client, uint8_t out[static HC_DATA
 /// Receives a DATA. HC_OK or the reason of the refusal; then nothing changed.
 enum hc_status hc_cl_receive_data(struct hc_client *client, const uint8_t *bytes, size_t size,
                                   uint64_t now_us);
+
+/// The prediction of a new connection to a server that takes inputs up to `future` ticks after its
+/// head: it would refuse earlier ones until their tick comes near, or for good if they are sent
+/// only a few times.
+struct hc_cl_prediction hc_cl_predict_begin(const struct hc_client_config *config, uint32_t future);
 
 /// Copies an input of the game, cut to the range of its fields and sanitized.
 void hc_cl_predict_set_input(struct hc_client *client, unsigned index, const void *input);

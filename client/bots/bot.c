@@ -104,10 +104,13 @@ static void on_last_event(struct hc_cl_bot *bot, const struct hc_client_event *e
 
 static void on_event(struct hc_cl_bot *bot, const struct hc_client_event *event, uint64_t now) {
     struct hc_cl_bots *bots = bot->bots;
+    struct hc_client_recent recent;
     switch (event->kind) {
     case HC_CLIENT_EVENT_ACCEPTED:
         bot->accepted_us = now;
         hc_histogram_record(&bots->result->join_us, now - bot->begun_us);
+        (void)hc_client_recent(bot->client, &recent); // the delay is known already
+        hc_histogram_record(&bots->result->input_delay, recent.input_delay);
         bots->result->ends.accepted++;
         if (bots->config->announces)
             print_line(bot, HC_CL_BOT_PLAYS, "plays on %s as player %u", bots->config->server_name,

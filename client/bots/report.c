@@ -69,26 +69,23 @@ static json_t *contents_part(const struct hc_cl_options *options,
 
 static json_t *client_part(const struct hc_cl_options *options,
                            const struct hc_cl_fleet_result *result) {
-    static const struct hc_histogram none;
     const struct hc_client_stats *sum = &result->all;
     const struct hc_cl_fleet_ends *ends = &result->ends;
-    struct hc_histogram delay = none;
-    for (uint32_t i = 0; i < ends->accepted; i++)
-        hc_histogram_record(&delay, options->input_delay);
     json_t *client = contents_part(options, result);
     json_t *more = json_pack(
         "{s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
         "s:I, s:o}",
         "snapshots", (json_int_t)sum->snapshots, "stalls", (json_int_t)sum->stalls,
-        "input_delay_ticks", hc_report_histogram(&delay, 1), "accepted", (json_int_t)ends->accepted,
-        "left", (json_int_t)ends->left, "cut_off", (json_int_t)ends->cut_off, "denied",
-        (json_int_t)ends->denied, "closed_by_server", (json_int_t)ends->closed, "timeouts",
-        (json_int_t)ends->timeout, "failed", (json_int_t)ends->failed, "connections_lost",
-        (json_int_t)sum->losses, "reconnects", (json_int_t)sum->reconnects, "snapshots_stale",
-        (json_int_t)sum->snapshots_stale, "stalled_ticks", (json_int_t)sum->stalled_ticks,
-        "inputs_sampled", (json_int_t)sum->inputs_sampled, "inputs_forced",
-        (json_int_t)sum->inputs_forced, "restarts", (json_int_t)sum->restarts, "memory_bytes",
-        (json_int_t)sum->memory_bytes, "rejected", hc_report_rejected(sum->rejected));
+        "input_delay_ticks", hc_report_histogram(&result->input_delay, 1), "accepted",
+        (json_int_t)ends->accepted, "left", (json_int_t)ends->left, "cut_off",
+        (json_int_t)ends->cut_off, "denied", (json_int_t)ends->denied, "closed_by_server",
+        (json_int_t)ends->closed, "timeouts", (json_int_t)ends->timeout, "failed",
+        (json_int_t)ends->failed, "connections_lost", (json_int_t)sum->losses, "reconnects",
+        (json_int_t)sum->reconnects, "snapshots_stale", (json_int_t)sum->snapshots_stale,
+        "stalled_ticks", (json_int_t)sum->stalled_ticks, "inputs_sampled",
+        (json_int_t)sum->inputs_sampled, "inputs_forced", (json_int_t)sum->inputs_forced,
+        "restarts", (json_int_t)sum->restarts, "memory_bytes", (json_int_t)sum->memory_bytes,
+        "rejected", hc_report_rejected(sum->rejected));
     json_object_update(client, more);
     json_decref(more);
     return client;

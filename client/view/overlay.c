@@ -106,11 +106,11 @@ static void draw_bars(const struct hc_cl_overlay *overlay, const struct hc_cl_ca
 }
 
 void hc_cl_overlay_draw(const struct hc_cl_overlay *overlay, const struct hc_cl_canvas *canvas,
-                        const struct hc_client *client, const struct hc_client_config *config) {
+                        const struct hc_client *client) {
     const struct hc_client_stats *stats = hc_client_stats(client);
     const struct hc_cl_overlay_counts *from = &overlay->from, *to = &overlay->to;
     struct hc_client_recent recent;
-    (void)hc_client_recent(client, &recent); // 0 before the first snapshot
+    (void)hc_client_recent(client, &recent); // mostly 0 before the first snapshot
     double sent = rate(overlay, from->sent, to->sent), lost = rate(overlay, from->lost, to->lost);
     SDL_Rect box = {MARGIN, canvas->pane.h - HEIGHT - MARGIN, WIDTH, HEIGHT};
     hc_cl_canvas_fill(canvas, box, BOX);
@@ -118,8 +118,8 @@ void hc_cl_overlay_draw(const struct hc_cl_overlay *overlay, const struct hc_cl_
                 (double)hc_histogram_percentile(&stats->rtt_us, 500) / 1e3);
     draw_figure(canvas, 1, "jitter", "%.0f ms", (double)stats->jitter_us / 1e3);
     draw_figure(canvas, 2, "loss", "%.1f %%", sent > 0 ? 100 * lost / sent : 0);
-    draw_figure(canvas, 3, "input delay", "%u ticks", (unsigned)config->input_delay);
-    draw_figure(canvas, 4, "lead", "%u ticks", (unsigned)config->lead);
+    draw_figure(canvas, 3, "input delay", "%u ticks", (unsigned)recent.input_delay);
+    draw_figure(canvas, 4, "lead", "%u ticks", (unsigned)recent.lead);
     draw_figure(canvas, 5, "predicted", "%u ticks", (unsigned)predicted(client));
     draw_figure(canvas, 6, "rollbacks", "%.0f /s", rate(overlay, from->rollbacks, to->rollbacks));
     draw_figure(canvas, 7, "depth", "%u ticks", mean_depth(from, to));

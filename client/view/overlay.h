@@ -25,9 +25,9 @@ struct hc_cl_overlay {
 void hc_cl_overlay_count(struct hc_cl_overlay *overlay, const struct hc_client *client,
                          uint64_t now_us);
 
-/// Draws the figures. `config` is that of the client.
+/// Draws the figures.
 void hc_cl_overlay_draw(const struct hc_cl_overlay *overlay, const struct hc_cl_canvas *canvas,
-                        const struct hc_client *client, const struct hc_client_config *config);
+                        const struct hc_client *client);
 
 /// Draws outlines of the entities as they are in the newest received state, where they are drawn at
 /// another place.

@@ -213,7 +213,7 @@ static void draw_pane(struct hc_cl_window *window, struct hc_cl_window_pane *pan
                            place->h / 2, TITLE_SCALE, wait, TEXT);
     hc_cl_overlay_count(&pane->overlay, client, now_us);
     if (window->overlay)
-        hc_cl_overlay_draw(&pane->overlay, canvas, client, &window->config);
+        hc_cl_overlay_draw(&pane->overlay, canvas, client);
 }
 
 void hc_cl_window_draw(struct hc_cl_window *window, uint64_t now_us) {

@@ -71,8 +71,8 @@ struct hc_client_config {
     uint32_t input_delay;      ///< D: an input sampled at tick P is stamped P + D; ticks
     uint32_t display_offset;   ///< ticks that the shown tick is behind the predicted one
     enum hc_others others;     ///< the others' shown tick, never after the one of display_offset
-    uint32_t lead;             ///< ticks that the prediction is ahead of the server; limited, as D
-                               ///< is, so that inputs arrive within the server's future
+    uint32_t lead;             ///< ticks that the prediction is ahead of the server; each server
+                               ///< limits it and D to its future, see hc_client_recent
     uint32_t prediction_limit; ///< ticks ahead of the last received state before a stall; more
                                ///< than `lead`, and better more than lead and a round trip
     uint32_t input_redundancy; ///< ticks of input in each datagram; 0: all that are not acked
@@ -231,6 +231,9 @@ struct hc_client_recent {
     uint32_t predicted_ticks; ///< from the newest snapshot's tick to the predicted one
     uint32_t rollback_ticks;  ///< of the newest rollback
     uint32_t others_ticks;    ///< from the tick at which others are shown to the predicted one
+    /// Ticks, in effect on this connection: the configured ones, unless the server takes inputs for
+    /// fewer ticks in advance.
+    uint32_t input_delay, lead;
 };
 
 /// An entity that became visible, or ceased to be.
@@ -421,7 +424,7 @@ HC_API bool hc_client_poll_visible(struct hc_client *client, uint64_t now_us,
 HC_API double hc_client_shown_value(const struct hc_client_shown *shown, size_t state_size,
                                     size_t offset);
 
-/// The recent state; false, and all 0: no snapshot was received yet.
+/// The recent state; false, and all 0 but `input_delay` and `lead`: no snapshot was received yet.
 HC_API bool hc_client_recent(const struct hc_client *client, struct hc_client_recent *recent);
 
 /// The client's counts; valid until the next call.

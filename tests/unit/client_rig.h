@@ -248,6 +248,19 @@ static inline enum hc_status give_tick(hc_tick tick) {
     return give_snapshot(&snapshot);
 }
 
+/// Gives the client a CLOSE of the server; returns its event.
+static inline struct hc_client_event give_close(enum hc_close_reason reason) {
+    uint8_t out[HC_DATAGRAM_MAX];
+    struct hc_client_event event;
+    struct hc_writer writer = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
+    ck_assert(hc_message_put_close(&writer, &(struct hc_close){.reason = reason}));
+    struct hc_data data = {
+        .cid = CID, .seq = ++seq, .body = out + HC_DATA_BODY_AT, .body_size = writer.at};
+    ck_assert_int_eq(give(out, hc_datagram_put_data(&data, out)), HC_OK);
+    ck_assert(hc_client_poll_event(client, &event));
+    return event;
+}
+
 // ---- The client's side --------------------------------------------------------------------------
 
 static inline void begin(void) {

@@ -30,7 +30,7 @@ static struct hc_client_config config_of(const struct hc_game *game, enum hc_oth
 }
 
 static struct hc_cl_display begin(const struct hc_client_config *config) {
-    struct hc_cl_display display = hc_cl_display_begin(config);
+    struct hc_cl_display display = hc_cl_display_begin(config, config->input_delay);
     hc_cl_display_predicted(&display, 1000, 1000); // the first snapshot
     return display;
 }
