@@ -6,19 +6,20 @@
 #include <string.h>
 
 /// Whether a message of this type is the only one of its body.
-static bool stands_alone(enum hc_message_type type) {
+static bool stands_alone(uint8_t type) {
     return type == HC_MESSAGE_WELCOME || type == HC_MESSAGE_CLOSE;
 }
 
+_Static_assert((int)HC_MESSAGE_TYPES <= (int)HC_MESSAGE_SKIPPED, "a known type is not skipped");
+
 /// The type of the pre-checked message at `bytes`; HC_MESSAGE_END when it is no message. A type is
 /// always one byte, so the order of the messages is known without decoding.
-static enum hc_message_type type_at(const uint8_t *bytes, size_t used) {
+static uint8_t type_at(const uint8_t *bytes, size_t used) {
     bool is_short = bytes[0] > 0x90 && bytes[0] <= 0x9f;
     size_t header = bytes[0] == 0xdc ? 3 : 1;
     if ((!is_short && header == 1) || used <= header)
         return HC_MESSAGE_END;
-    uint8_t type = bytes[header];
-    return type < HC_MESSAGE_TYPES ? (enum hc_message_type)type : HC_MESSAGE_END;
+    return bytes[header];
 }
 
 enum hc_status hc_body_begin(struct hc_body *body, const uint8_t *bytes, size_t size) {
@@ -29,19 +30,20 @@ enum hc_status hc_body_begin(struct hc_body *body, const uint8_t *bytes, size_t 
         enum hc_status status = hc_precheck(bytes + at, size - at, &used);
         if (status != HC_OK)
             return status;
-        enum hc_message_type type = type_at(bytes + at, used);
-        bool first = at == 0;
-        if (type == HC_MESSAGE_END || alone || (stands_alone(type) && !first))
+        uint8_t type = type_at(bytes + at, used);
+        if (type >= HC_MESSAGE_SKIPPED && type <= INT8_MAX)
+            continue;
+        if (type == HC_MESSAGE_END || type >= HC_MESSAGE_TYPES || (seen >> type & 1) != 0)
             return HC_MALFORMED;
-        if ((seen >> type & 1) != 0 || at + used > UINT16_MAX)
+        if (alone || (stands_alone(type) && seen != 0) || at + used > UINT16_MAX)
             return HC_MALFORMED;
         alone = stands_alone(type);
         seen |= UINT32_C(1) << type;
-        body->types[body->count] = (uint8_t)type;
-        body->starts[body->count++] = (uint16_t)at;
+        body->types[body->count] = type;
+        body->starts[body->count] = (uint16_t)at;
+        body->ends[body->count++] = (uint16_t)(at + used);
     }
     body->bytes = bytes;
-    body->starts[body->count] = (uint16_t)size;
     hc_body_rewind(body);
     return HC_OK;
 }
@@ -55,7 +57,7 @@ enum hc_message_type hc_body_next(struct hc_body *body) {
     body->type = HC_MESSAGE_END;
     if (body->next == body->count)
         return HC_MESSAGE_END;
-    uint16_t start = body->starts[body->next], end = body->starts[body->next + 1];
+    uint16_t start = body->starts[body->next], end = body->ends[body->next];
     body->type = (enum hc_message_type)body->types[body->next++];
     hc_unpack(body->bytes + start, (size_t)(end - start), body->values);
     return body->type;

@@ -36,6 +36,9 @@ enum hc_message_type {
 enum {
     /// Messages in one body: at most one of each type.
     HC_BODY_MESSAGES_MAX = HC_MESSAGE_TYPES,
+    /// Types from this one to the greatest of one byte, 127, are of later versions: a body is read
+    /// as if their messages were not in it.
+    HC_MESSAGE_SKIPPED = 112,
 };
 
 /// A body that is being read. It takes 19 kB: use one for all datagrams.
@@ -44,7 +47,8 @@ struct hc_body {
     uint32_t count;                                ///< messages
     uint32_t next;                                 ///< the message that is read next
     uint8_t types[HC_BODY_MESSAGES_MAX];           ///< an enum hc_message_type each
-    uint16_t starts[HC_BODY_MESSAGES_MAX + 1];     ///< in `bytes`; the last is the body's end
+    uint16_t starts[HC_BODY_MESSAGES_MAX];         ///< in `bytes`
+    uint16_t ends[HC_BODY_MESSAGES_MAX];           ///< the same, behind each
     enum hc_message_type type;                     ///< of the current message
     struct hc_value values[HC_PRECHECK_NODES_MAX]; ///< of the current message
 };

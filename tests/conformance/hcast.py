@@ -244,7 +244,8 @@ def unpack(b):
         need(isinstance(m, list) and m and isinstance(m[0], int), "not a message")
         need(b[at + (1 if b[at] != 0xDC else 3)] == m[0], "type in a long form")
         need(count <= 1200 and m[0] not in [x[0] for x in out], "too many values, or a type twice")
-        out.append(m)
+        if not 112 <= m[0] <= 127:                          # of a later version
+            out.append(m)
     return out
 
 

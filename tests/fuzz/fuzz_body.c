@@ -179,6 +179,21 @@ static void read_events(const struct hc_body *body) {
         HC_ASSERT(size >= 1 && size <= HC_EVENTS_SIZE_MAX);
 }
 
+/// A message of a later version changes nothing.
+static void check_skipped(const struct hc_body *body, const uint8_t *data, size_t size) {
+    static struct hc_body longer;
+    static uint8_t bytes[HC_DATA_BODY_MAX];
+    if (size + 4 > sizeof bytes)
+        return;
+    memcpy(bytes, (const uint8_t[]){0x91, HC_MESSAGE_SKIPPED}, 2);
+    memcpy(bytes + 2, data, size);
+    memcpy(bytes + 2 + size, (const uint8_t[]){0x91, INT8_MAX}, 2);
+    HC_ASSERT(hc_body_begin(&longer, bytes, size + 4) == HC_OK && longer.count == body->count);
+    for (uint32_t i = 0; i < body->count; i++)
+        HC_ASSERT(longer.types[i] == body->types[i] && longer.starts[i] == body->starts[i] + 2 &&
+                  longer.ends[i] == body->ends[i] + 2);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct hc_body body;
     static struct hc_world world;
@@ -189,6 +204,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     if (size > HC_DATA_BODY_MAX || hc_body_begin(&body, data, size) != HC_OK)
         return 0;
+    check_skipped(&body, data, size);
     hc_tick near = 0;
     while (hc_body_next(&body) != HC_MESSAGE_END) {
         struct hc_welcome welcome;
