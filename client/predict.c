@@ -26,7 +26,7 @@ hc_tick hc_cl_predict_wanted(const struct hc_client *client) {
     HC_ASSERT(client->newest.any);
     for (uint8_t i = 0; i < client->welcome.own_count; i++)
         wanted = hc_tick_min(wanted, newest->complete[i] + 1);
-    return hc_tick_max(wanted, newest->late_limit);
+    return hc_tick_max(wanted, newest->refused_before);
 }
 
 hc_tick hc_cl_predict_head(const struct hc_client *client) {

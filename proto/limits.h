@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum {
-    // ---- Datagrams and bodies (1, 3) ------------------------------------------------------------
+    // ---- Datagrams and bodies (1, 5.1) ----------------------------------------------------------
 
     HC_DATAGRAM_HELLO_SIZE = 1200,   ///< padded: no answer is longer, and the path carries 1200
     HC_DATAGRAM_COOKIE_SIZE = 44,    ///< bytes
@@ -30,7 +30,7 @@ enum {
     HC_PRECHECK_NODES_MAX = 1200,
     HC_INPUT_RUN_MAX = 512, ///< ticks of an input run
 
-    // ---- Handshake (2) --------------------------------------------------------------------------
+    // ---- Handshake (2.6, 2.10, 2.11) ------------------------------------------------------------
 
     HC_RETRY_US = 250000,        ///< from one HELLO or CONNECT to the next
     HC_VERSION_WAIT_US = 600000, ///< a COOKIE refutes a VERSION for so long: two HELLOs
@@ -39,7 +39,7 @@ enum {
     HC_COOKIE_SLOT_US = 10000000, ///< a cookie is valid for the rest of its slot and the next one
     HC_CONNECTED_US = 1000000, ///< a client received this lately is connected: DENY 9 for another
 
-    // ---- Used tokens, and connects of one user or address (2, 7) --------------------------------
+    // ---- Used tokens, and connects of one user or address (2.12, 7.1) ---------------------------
 
     HC_SPENT_TOKENS = 4,              ///< used tokens that a server remembers of a client_id
     HC_SPENT_CLIENTS_MIN = 4096,      ///< client_ids of which a server remembers them, at least,
@@ -50,7 +50,7 @@ enum {
     HC_CLIENTS_PER_ADDRESS = 16,   ///< clients of an address at once, unless the server sets it
     HC_SESSION_LIFE_S = 24 * 3600, ///< of a session, unless the server sets it
 
-    // ---- Connection (2) -------------------------------------------------------------------------
+    // ---- Connection (2.4, 2.7, 2.13, 2.14) ------------------------------------------------------
 
     HC_KEEP_ALIVE_US = 100000,      ///< from one DATA to the next, at most
     HC_TIMEOUT_US = 10000000,       ///< silence after which a connection is lost
@@ -66,13 +66,13 @@ enum {
     HC_ACK_DELAY_MAX_US = 10000000, ///< a longer delay is reported as this
     HC_PHASE_MAX_US = 10000000,     ///< a longer phase is reported as this
 
-    // ---- Tickets (2) ----------------------------------------------------------------------------
+    // ---- Tickets (2.13) -------------------------------------------------------------------------
 
     HC_TICKET_LIFE_S = 600,         ///< of a ticket, Unix seconds
     HC_TICKET_RENEW_US = 120000000, ///< from one ticket to the next
     HC_TICKET_RESEND_US = 250000,   ///< from one TICKET to the next while none is acked
 
-    // ---- Paths (2, Another address) -------------------------------------------------------------
+    // ---- Paths (2.16, 2.17) ---------------------------------------------------------------------
 
     HC_PATH_CHALLENGE_US = 100000, ///< from one PATH_CHALLENGE to the next
     HC_PATH_CHALLENGES = 8,        ///< of a row, sent so often; then twice as rarely after each,
@@ -89,24 +89,24 @@ enum {
     HC_PATH_BODY_MAX = 512,          ///< bytes of a body without SNAPSHOT after a move,
     HC_PATH_WIDEN_US = 1000000,      ///< except for one in so long, until a larger one is acked
 
-    // ---- Events (3) -----------------------------------------------------------------------------
+    // ---- Events (5.9) ---------------------------------------------------------------------------
 
     HC_EVENTS_WINDOW = 256,             ///< numbers on the way, [oldest, oldest + this)
     HC_EVENTS_BYTES_MAX = 16384,        ///< bytes of the events on the way
     HC_EVENTS_RESEND_LEAST_US = 100000, ///< an event is resent after this or 5/4 of a round trip
 
-    // ---- Unreliable messages (3) ----------------------------------------------------------------
+    // ---- Unreliable messages (5.10) -------------------------------------------------------------
 
     HC_UNRELIABLE_EACH = 16,    ///< messages in a datagram
     HC_UNRELIABLE_BYTES = 1024, ///< of a queue: messages, and a byte for each
 
-    // ---- Names (5) ------------------------------------------------------------------------------
+    // ---- Names (5.11) ---------------------------------------------------------------------------
 
     HC_NAMES_EACH = 16,          ///< in a NAMES, at most
     HC_NAMES_US = 100000,        ///< from one NAMES to the next, at least
     HC_NAMES_RESEND_US = 250000, ///< from one NAMES to the next while it is not acked, at least
 
-    // ---- Snapshots (4) --------------------------------------------------------------------------
+    // ---- Snapshots (6) --------------------------------------------------------------------------
 
     /// Ticks that inputs and roster changes may lie from the snapshot's tick, either way, and the
     /// newest baseline from the head, back.
@@ -128,7 +128,7 @@ enum {
     /// Heads from the newest back to a correction's baseline.
     HC_SNAPSHOT_CORRECTION_AGE = HC_SNAPSHOT_BASELINE_TICKS,
 
-    // ---- Floods (7) -----------------------------------------------------------------------------
+    // ---- Floods (7.1, 7.3) ----------------------------------------------------------------------
 
     HC_RESETS_PER_S = 10000,       ///< RESETs a second, in all,
     HC_RESETS_PER_ADDRESS = 16,    ///< and to one IPv4 address or IPv6 /64, loopback apart

@@ -70,7 +70,7 @@ static uint32_t get_base_age(struct hc_bits_reader *bits) {
 }
 
 void hc_snapshot_put(struct hc_bits_writer *bits, const struct hc_snapshot *snapshot) {
-    HC_ASSERT(snapshot->tick <= snapshot->as_of && snapshot->late_limit <= snapshot->as_of);
+    HC_ASSERT(snapshot->tick <= snapshot->as_of && snapshot->refused_before <= snapshot->as_of);
     HC_ASSERT(snapshot->final <= snapshot->as_of && snapshot->own_count <= HC_OWN_PLAYERS_MAX);
     bool has_base = snapshot->base != HC_NO_TICK;
     uint32_t age = snapshot->as_of - snapshot->base - 1; // with a base
@@ -79,7 +79,7 @@ void hc_snapshot_put(struct hc_bits_writer *bits, const struct hc_snapshot *snap
     hc_bits_put_number(bits, snapshot->phase_us, 8);
     hc_bits_put_number(bits, snapshot->ack_delay_us, 8);
     hc_bits_put_number(bits, snapshot->as_of - snapshot->tick, 4);
-    hc_bits_put_number(bits, snapshot->as_of - snapshot->late_limit, 5);
+    hc_bits_put_number(bits, snapshot->as_of - snapshot->refused_before, 5);
     hc_bits_put_number(bits, snapshot->as_of - snapshot->final, 4);
     hc_bits_put(bits, snapshot->hash, 32);
     hc_bits_put(bits, snapshot->has_chain, 1);
@@ -110,7 +110,7 @@ void hc_snapshot_get(struct hc_bits_reader *bits, hc_tick near, uint8_t own_coun
     out->phase_us = get_up_to(bits, 8, HC_PHASE_MAX_US);
     out->ack_delay_us = get_up_to(bits, 8, HC_ACK_DELAY_MAX_US);
     out->tick = get_back(bits, out->as_of, 4, HC_HISTORY_MAX);
-    out->late_limit = get_back(bits, out->as_of, 5, HC_HISTORY_MAX);
+    out->refused_before = get_back(bits, out->as_of, 5, HC_HISTORY_MAX);
     out->final = get_back(bits, out->as_of, 4, HC_HISTORY_MAX);
     out->hash = hc_bits_get(bits, 32);
     out->has_chain = hc_bits_get(bits, 1) != 0;

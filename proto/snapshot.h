@@ -4,7 +4,7 @@
 ///     bits := header  forced ...  roster ...  names  { value [inputs] } ...  corrections
 ///
 ///     header     := as_of:16  number8(phase_us)  number8(ack_delay_us)  number4(as_of - tick)
-///                   number5(as_of - late_limit)  number4(as_of - final)  hash:32
+///                   number5(as_of - refused_before)  number4(as_of - final)  hash:32
 ///                   has_chain:1 [chain:64]  has_base:1 [base_age how:2]
 ///                   number3(A + 1 - tick) for each own player
 ///     base_age   := as_of - base - 1 : 6, or 63:6 number8(as_of - base - 64)
@@ -57,12 +57,12 @@ enum {
 };
 
 struct hc_snapshot {
-    hc_tick as_of;         ///< its head: the server tick when it was sent
-    uint32_t phase_us;     ///< since that tick was due, [0, HC_PHASE_MAX_US]
-    uint32_t ack_delay_us; ///< since the datagram `ack` was received, [0, HC_ACK_DELAY_MAX_US]
-    hc_tick tick;          ///< T, the tick shown; as_of - tick in [0, HC_HISTORY_MAX]
-    hc_tick late_limit;    ///< own inputs before it are refused; as_of - it in [0, HC_HISTORY_MAX]
-    hc_tick final;         ///< F; as_of - final in [0, HC_HISTORY_MAX]
+    hc_tick as_of;          ///< its head: the server tick when it was sent
+    uint32_t phase_us;      ///< since that tick was due, [0, HC_PHASE_MAX_US]
+    uint32_t ack_delay_us;  ///< since the datagram `ack` was received, [0, HC_ACK_DELAY_MAX_US]
+    hc_tick tick;           ///< T, the tick shown; as_of - tick in [0, HC_HISTORY_MAX]
+    hc_tick refused_before; ///< own inputs before it are refused; as_of - it in [0, HC_HISTORY_MAX]
+    hc_tick final;          ///< F; as_of - final in [0, HC_HISTORY_MAX]
     bool has_chain;
     uint64_t chain;            ///< the chain hash at F, with has_chain
     uint32_t hash;             ///< low 32 bits of the sum of hc_unit_entity_hash of its values

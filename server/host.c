@@ -298,7 +298,7 @@ static size_t send_snapshot(struct hc_sv_host *host, struct hc_sv_peer *peer,
         .seq = peer->connection.sent.next, // hc_sv_peer_wrap takes it
         .phase_us = hc_sv_host_phase_us(host, now_us),
         .ack_delay_us = hc_connection_ack_delay_us(&peer->connection, now_us),
-        .late_limit = hc_tick_back(head, hc_sv_host_late_limit(host, peer)),
+        .refused_before = hc_tick_back(head, hc_sv_host_late_limit(host, peer)),
         .room = hc_sv_snapshot_room(&peer->replication, now_us),
         .every = peer->snapshot_every};
     peer->snapshot_starved = datagram.room == 0;

@@ -194,7 +194,7 @@ static void check_value(const struct hc_cl_received *received,
 static void check_received(const struct hc_cl_received *received) {
     const struct hc_game *game = tape.world.game;
     HC_ASSERT(received->header.tick <= received->header.as_of &&
-              received->header.late_limit <= received->header.as_of);
+              received->header.refused_before <= received->header.as_of);
     HC_ASSERT(received->header.as_of <= HC_SNAPSHOT_TICK_MAX);
     HC_ASSERT(received->forced_count <= HC_SNAPSHOT_FORCED_MAX);
     HC_ASSERT(received->roster_count <= HC_SNAPSHOT_ROSTER_MAX);
@@ -335,7 +335,7 @@ static void take_snapshot(struct hc_bits_reader *source, hc_tick newest, struct 
     }
     out->head = (struct hc_snapshot){.as_of = as_of,
                                      .tick = tick,
-                                     .late_limit = hc_tick_back(as_of, 16),
+                                     .refused_before = hc_tick_back(as_of, 16),
                                      .final = hc_tick_back(as_of, 16),
                                      .hash = (uint32_t)hash,
                                      .base = HC_NO_TICK,

@@ -40,7 +40,7 @@ static void take_header(struct fuzz_source *source, struct hc_snapshot *head) {
     head->phase_us = (uint32_t)fuzz_take_number(source, 3) % (HC_PHASE_MAX_US + 1);
     head->ack_delay_us = (uint32_t)fuzz_take_number(source, 3) % (HC_ACK_DELAY_MAX_US + 1);
     head->tick = hc_tick_max(1, take_before(source, head->as_of, HC_HISTORY_MAX));
-    head->late_limit = take_before(source, head->as_of, HC_HISTORY_MAX);
+    head->refused_before = take_before(source, head->as_of, HC_HISTORY_MAX);
     head->final = take_before(source, head->as_of, HC_HISTORY_MAX);
     head->hash = (uint32_t)fuzz_take_number(source, 4);
     head->has_chain = (how & 64) != 0;
@@ -138,7 +138,7 @@ static void put_all(struct hc_bits_writer *bits, const struct contents *from) {
 static void check_header(const struct hc_snapshot *a, const struct hc_snapshot *b) {
     HC_ASSERT(a->as_of == b->as_of && a->tick == b->tick && a->base == b->base);
     HC_ASSERT(a->phase_us == b->phase_us && a->ack_delay_us == b->ack_delay_us);
-    HC_ASSERT(a->late_limit == b->late_limit && a->final == b->final && a->hash == b->hash);
+    HC_ASSERT(a->refused_before == b->refused_before && a->final == b->final && a->hash == b->hash);
     HC_ASSERT(a->has_chain == b->has_chain && a->chain == b->chain);
     for (unsigned i = 0; i < a->own_count; i++)
         HC_ASSERT(a->complete[i] == b->complete[i]);

@@ -487,7 +487,7 @@ START_TEST(client_fills_a_gap_in_its_stamps_from_the_oldest_wanted_input) {
     }
     now_us += TICK_US;
     snapshot = snapshot_of(191);
-    snapshot.late_limit = 192;
+    snapshot.refused_before = 192;
     ck_assert_int_eq(give_snapshot(&snapshot), HC_OK);
     sent = next_datagram();
     ck_assert_uint_eq(sent.input.first, 192);

@@ -296,7 +296,7 @@ static void send(struct hc_rng *rng, uint32_t count, hc_tick as_of) {
     sent->header =
         (struct hc_snapshot){.as_of = as_of,
                              .tick = tick,
-                             .late_limit = as_of,
+                             .refused_before = as_of,
                              .final = as_of,
                              .base = base == NULL ? HC_NO_TICK : base->header.as_of,
                              .how = base == NULL ? HC_EXTRAPOLATION_HOLD : HC_EXTRAPOLATION_STEP};
@@ -435,7 +435,7 @@ static void send_absent(struct sent *sent, hc_tick as_of, hc_tick base, uint32_t
     memset(sent, 0, sizeof *sent);
     sent->header = (struct hc_snapshot){.as_of = as_of,
                                         .tick = as_of,
-                                        .late_limit = as_of,
+                                        .refused_before = as_of,
                                         .final = as_of,
                                         .base = base,
                                         .how = HC_EXTRAPOLATION_STEP};

@@ -104,7 +104,7 @@ static void random_header(struct hc_rng *rng, struct hc_snapshot *head) {
     if (hc_rng_below(rng, 4) == 0) // a head that the timeline does not have
         head->as_of = hc_rng_below(rng, 2) == 0 ? HC_SNAPSHOT_TICK_MAX : (hc_tick)1 << 20;
     head->tick = hc_tick_back(head->as_of, hc_rng_below(rng, HC_HISTORY_MAX + 1));
-    head->late_limit = hc_tick_back(head->as_of, hc_rng_below(rng, HC_HISTORY_MAX + 1));
+    head->refused_before = hc_tick_back(head->as_of, hc_rng_below(rng, HC_HISTORY_MAX + 1));
     head->final = hc_tick_back(head->as_of, hc_rng_below(rng, HC_HISTORY_MAX + 1));
     if (head->as_of == now)
         head->tick = hc_tick_max(head->tick, hc_timeline_oldest(timeline));
@@ -413,9 +413,9 @@ static void get_corrections(struct hc_bits_reader *bits, struct contents *conten
 /// Checks that a header that was read is in its ranges.
 static void check_range(const struct hc_snapshot *head) {
     ck_assert(head->as_of <= HC_SNAPSHOT_TICK_MAX && head->tick <= head->as_of);
-    ck_assert(head->late_limit <= head->as_of && head->final <= head->as_of);
+    ck_assert(head->refused_before <= head->as_of && head->final <= head->as_of);
     ck_assert_uint_le(head->as_of - head->tick, HC_HISTORY_MAX);
-    ck_assert_uint_le(head->as_of - head->late_limit, HC_HISTORY_MAX);
+    ck_assert_uint_le(head->as_of - head->refused_before, HC_HISTORY_MAX);
     ck_assert_uint_le(head->as_of - head->final, HC_HISTORY_MAX);
     ck_assert(head->phase_us <= HC_PHASE_MAX_US && head->ack_delay_us <= HC_ACK_DELAY_MAX_US);
     ck_assert(head->base == HC_NO_TICK ||
@@ -443,7 +443,7 @@ static bool get_all(struct contents *contents, const uint8_t *data, size_t size)
 static void compare_headers(const struct hc_snapshot *a, const struct hc_snapshot *b) {
     ck_assert(a->as_of == b->as_of && a->tick == b->tick);
     ck_assert(a->phase_us == b->phase_us && a->ack_delay_us == b->ack_delay_us);
-    ck_assert(a->late_limit == b->late_limit && a->final == b->final && a->hash == b->hash);
+    ck_assert(a->refused_before == b->refused_before && a->final == b->final && a->hash == b->hash);
     ck_assert(a->has_chain == b->has_chain && a->chain == b->chain && a->base == b->base);
     ck_assert(a->own_count == b->own_count);
     ck_assert_mem_eq(a->complete, b->complete, sizeof a->complete);
@@ -543,7 +543,7 @@ START_TEST(a_head_before_the_first_or_after_the_last_tick_is_refused) {
         struct hc_bits_writer writer = hc_bits_writer(buffer, sizeof buffer);
         hc_snapshot_put(&writer, &(struct hc_snapshot){.as_of = cases[i].low,
                                                        .tick = cases[i].low,
-                                                       .late_limit = cases[i].low,
+                                                       .refused_before = cases[i].low,
                                                        .final = cases[i].low,
                                                        .base = HC_NO_TICK});
         struct hc_bits_reader reader = hc_bits_reader(buffer, hc_bits_finish(&writer));
@@ -568,7 +568,7 @@ START_TEST(inputs_read_back_from_all_ticks_that_a_server_can_know) {
         for (int i = 0; i < HC_HISTORY_MAX; i++)
             hc_timeline_advance(timeline);
         clear(&sent);
-        sent.head.as_of = sent.head.late_limit = sent.head.final = HC_HISTORY_MAX;
+        sent.head.as_of = sent.head.refused_before = sent.head.final = HC_HISTORY_MAX;
         sent.head.base = HC_NO_TICK;
         struct item *item = &sent.units[sent.unit_count++];
         item->unit = (struct hc_snapshot_unit){.unit = 1, .from = HC_SNAPSHOT_NOTHING};

@@ -121,7 +121,7 @@ static void tear_down(void) {
 static struct sent send_snapshot(void) {
     struct sent sent = {.seq = ++seq};
     struct hc_sv_snapshot_datagram datagram = {.seq = sent.seq,
-                                               .late_limit = head(),
+                                               .refused_before = head(),
                                                .room = hc_sv_snapshot_room(&client, now_us()),
                                                .every = 1};
     struct hc_writer body = hc_bytes_writer(sent.bytes, sizeof sent.bytes);
