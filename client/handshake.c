@@ -209,6 +209,7 @@ static void clear_connection(struct hc_client *client, uint32_t future, uint64_t
     client->path = (struct hc_cl_path){.due = false};
     client->desync = (struct hc_cl_desync){.count = 0};
     client->recent = (struct hc_cl_recent){.loss_up_ppm = 0};
+    client->ticket_seq = 0;
 }
 
 /// Continues the messages of a resumed session, or begins new ones.

@@ -273,9 +273,11 @@ static void take_unreliable(struct hc_client *client) {
                            &client->stats.unreliable_dropped);
 }
 
-/// Takes the messages that are not about the world.
-static void take_others(struct hc_client *client, const struct received *received) {
-    if (received->has_ticket) {
+/// Takes the messages that are not about the world, of the DATA `seq`. A ticket that was overtaken
+/// is of an earlier address or key of the server.
+static void take_others(struct hc_client *client, const struct received *received, uint32_t seq) {
+    if (received->has_ticket && seq > client->ticket_seq) {
+        client->ticket_seq = seq;
         client->credential = received->ticket.credential;
         memcpy(client->reset_token, received->ticket.reset_token, sizeof client->reset_token);
     }
@@ -376,6 +378,6 @@ enum hc_status hc_cl_receive_data(struct hc_client *client, const uint8_t *bytes
     }
     if (!client->is_light)
         take_names(client, &received, data.seq);
-    take_others(client, &received);
+    take_others(client, &received, data.seq);
     return HC_OK;
 }

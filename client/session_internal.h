@@ -141,6 +141,7 @@ struct hc_client {
     struct hc_cl_handshake handshake;  ///< of handshake.c
     struct hc_connection connection;
     uint8_t reset_token[HC_RESET_TOKEN_SIZE]; ///< the newest of this connection
+    uint32_t ticket_seq; ///< of the DATA with its newest ticket; 0: none has come
 
     bool is_light; ///< without world, timeline, reader and interpolation
     struct hc_cl_light light;

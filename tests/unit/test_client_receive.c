@@ -339,6 +339,46 @@ START_TEST(shown_time_never_goes_back_and_rests_in_a_stall) {
 }
 END_TEST
 
+/// Gives a TICKET of bytes `fill` in the DATA `number`.
+static enum hc_status give_ticket(uint32_t number, uint8_t fill) {
+    uint8_t out[HC_DATAGRAM_MAX];
+    struct hc_ticket ticket;
+    struct hc_writer writer = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
+    memset(&ticket, fill, sizeof ticket);
+    ck_assert(hc_message_put_ticket(&writer, &ticket));
+    struct hc_data data = {.cid = CID,
+                           .seq = number,
+                           .ack = ack,
+                           .body = out + HC_DATA_BODY_AT,
+                           .body_size = writer.at};
+    return give(out, hc_datagram_put_data(&data, out));
+}
+
+/// Gives a RESET with a token of bytes `fill`.
+static enum hc_status give_reset(uint8_t fill) {
+    uint8_t out[HC_DATAGRAM_MAX];
+    struct hc_reset reset = {.cid = CID};
+    memset(reset.token, fill, sizeof reset.token);
+    return give(out, hc_datagram_put_reset(&reset, out));
+}
+
+START_TEST(client_keeps_the_ticket_that_was_sent_last_in_whatever_order_they_come) {
+    struct hc_connect connect;
+    play();
+    ck_assert_int_eq(give_ticket(seq + 2, 2), HC_OK);
+    ck_assert_int_eq(give_ticket(seq + 1, 1), HC_OK);
+    ck_assert_int_eq(give_reset(1), HC_MALFORMED);
+    ck_assert_int_eq(give_reset(2), HC_OK);
+    ck_assert_int_eq(hc_client_state(client), HC_CLIENT_RECONNECTING);
+    ck_assert_int_eq(next_datagram().kind, HC_DATAGRAM_HELLO);
+    ck_assert_int_eq(give_cookie(), HC_OK);
+    struct sent sent = next_datagram();
+    ck_assert_int_eq(hc_datagram_get_connect(sent.bytes, sizeof sent.bytes, &connect), HC_OK);
+    for (unsigned i = 0; i < sizeof connect.token; i++)
+        ck_assert_uint_eq(connect.token[i], 2);
+}
+END_TEST
+
 static void add_all(TCase *tests) {
     tcase_add_test(tests, refused_datagram_changes_nothing);
     tcase_add_test(tests, snapshot_applies_corrections_and_forced_inputs_once);
@@ -351,6 +391,7 @@ static void add_all(TCase *tests) {
     tcase_add_test(tests, ticks_near_the_end_of_their_type_are_refused);
     tcase_add_test(tests, spectator_follows_and_stamps_nothing);
     tcase_add_test(tests, shown_time_never_goes_back_and_rests_in_a_stall);
+    tcase_add_test(tests, client_keeps_the_ticket_that_was_sent_last_in_whatever_order_they_come);
 }
 
 int main(void) {
