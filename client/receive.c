@@ -17,19 +17,32 @@ struct received {
     struct hc_player_name names[HC_NAMES_EACH];
 };
 
+static bool is_own(const struct hc_client *client, hc_player player) {
+    for (uint8_t i = 0; i < client->welcome.own_count; i++)
+        if (client->welcome.own[i] == player)
+            return true;
+    return false;
+}
+
+/// Decodes a snapshot. One that has inputs of an own player is malformed: they are the client's.
+static enum hc_status read_snapshot(struct hc_client *client, hc_tick near,
+                                    const struct hc_cl_received **out) {
+    enum hc_status status = hc_cl_snapshot_reader_decode(client->reader, &client->body, near, out);
+    client->stats.hash_checks += status == HC_OK || status == HC_INVALID;
+    client->stats.hash_mismatches += status == HC_INVALID;
+    for (uint32_t i = 0; status == HC_OK && i < (*out)->input_count; i++)
+        if (is_own(client, (*out)->inputs[i].player))
+            status = HC_MALFORMED;
+    return status;
+}
+
 static enum hc_status read_message(struct hc_client *client, enum hc_message_type type,
                                    struct received *received) {
     hc_tick near = client->newest.any ? client->newest.snapshot.as_of : client->welcome.tick;
-    enum hc_status status;
     switch (type) {
     case HC_MESSAGE_SNAPSHOT:
-        if (client->is_light)
-            return hc_cl_light_read(client, near, &received->snapshot);
-        status =
-            hc_cl_snapshot_reader_decode(client->reader, &client->body, near, &received->snapshot);
-        client->stats.hash_checks += status == HC_OK || status == HC_INVALID;
-        client->stats.hash_mismatches += status == HC_INVALID;
-        return status;
+        return client->is_light ? hc_cl_light_read(client, near, &received->snapshot)
+                                : read_snapshot(client, near, &received->snapshot);
     case HC_MESSAGE_CLOSE:
         received->has_close = true;
         return hc_message_get_close(&client->body, &received->close);
@@ -64,13 +77,6 @@ static enum hc_status read_body(struct hc_client *client, const struct hc_data *
 }
 
 // ---- Applying -----------------------------------------------------------------------------------
-
-static bool is_own(const struct hc_client *client, hc_player player) {
-    for (uint8_t i = 0; i < client->welcome.own_count; i++)
-        if (client->welcome.own[i] == player)
-            return true;
-    return false;
-}
 
 /// Puts the values of the snapshot's tick, or its corrections, into the timeline.
 static void apply_values(struct hc_client *client, const struct hc_cl_received *snapshot,

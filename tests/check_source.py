@@ -99,7 +99,7 @@ def blank(text):
 
 
 def check_text(file):
-    most = DOCUMENT_MAX if file.path.endswith(".md") else LINES_MAX
+    most = DOCUMENT_MAX if file.path.endswith((".md", ".json")) else LINES_MAX
     if len(file.lines) - 1 > most:
         report(file, most, "length", f"{len(file.lines) - 1} lines; at most {most}")
     for number, line in enumerate(file.lines, 1):

@@ -9,6 +9,7 @@ from hashlib import blake2b
 from nacl import bindings as sodium
 from nacl.exceptions import CryptoError
 from names import Names, read_names
+from xxh3 import xxh3
 
 MAGIC = b"HCAST01"
 NO_TICK = 0xFFFFFFFF
@@ -38,60 +39,6 @@ def document(name):
 # Its functions, and the names that they use: `bits`, `input_fields`, `sanitize`.
 STANDARD = {"need": lambda condition: need(condition, "it is not as the standard's code needs it")}
 exec("".join(re.findall(r"^```python\n(.*?)^```$", document("LAYOUTS.md"), re.M | re.S)), STANDARD)
-
-
-# ---- XXH3-64 of up to 128 bytes, with a seed; the standard names it, its own paper defines it
-
-_S = bytes.fromhex(
-    "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671fcb79e64eccc0e578825ad07dccff7221"
-    "b8084674f743248ee03590e6813a264c3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8"
-    "a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364")
-_M = (1 << 64) - 1
-
-
-def _rd(b, o, n=8):
-    return int.from_bytes(b[o:o + n], "little")
-
-
-def _fold(a, b):
-    return (a * b & _M) ^ (a * b >> 64)
-
-
-def _mix16(d, o, s, seed):
-    return _fold(_rd(d, o) ^ (_rd(_S, s) + seed & _M), _rd(d, o + 8) ^ (_rd(_S, s + 8) - seed & _M))
-
-
-def _avalanche(h, a, m, b, m2=1, c=32):
-    h = (h ^ h >> a) * m & _M
-    h = (h ^ h >> b) * m2 & _M
-    return h ^ h >> c
-
-
-def xxh3(d, seed=0):
-    n = len(d)
-    if n > 128:
-        raise ValueError("longer than this protocol needs")
-    if n <= 3:
-        x = (_rd(_S, 56) ^ _rd(_S, 64) ^ seed if n == 0 else
-             (d[0] << 16 | d[n >> 1] << 24 | d[-1] | n << 8) ^ ((_rd(_S, 0, 4) ^ _rd(_S, 4, 4)) + seed & _M))
-        return _avalanche(x, 33, 0xC2B2AE3D27D4EB4F, 29, 0x165667B19E3779F9)
-    if n <= 8:
-        seed ^= int.from_bytes((seed & 0xFFFFFFFF).to_bytes(4, "little"), "big") << 32
-        h = (_rd(d, n - 4, 4) + (_rd(d, 0, 4) << 32)) ^ ((_rd(_S, 8) ^ _rd(_S, 16)) - seed & _M)
-        h ^= (h << 49 | h >> 15) & _M ^ (h << 24 | h >> 40) & _M
-        h = h * 0x9FB21C651E98DF25 & _M
-        h = (h ^ (h >> 35) + n) * 0x9FB21C651E98DF25 & _M
-        return h ^ h >> 28
-    if n <= 16:
-        lo = _rd(d, 0) ^ ((_rd(_S, 24) ^ _rd(_S, 32)) + seed & _M)
-        hi = _rd(d, n - 8) ^ ((_rd(_S, 40) ^ _rd(_S, 48)) - seed & _M)
-        h = n + int.from_bytes(lo.to_bytes(8, "little"), "big") + hi + _fold(lo, hi) & _M
-    else:
-        h = n * 0x9E3779B185EBCA87
-        for i in range((n - 1) // 32 + 1):
-            h += _mix16(d, 16 * i, 32 * i, seed) + _mix16(d, n - 16 * (i + 1), 32 * i + 16, seed)
-        h &= _M
-    return _avalanche(h, 37, 0x165667919E3779F9, 32, 1, 64)
 
 
 # ---- 2.2 Tokens; 2.3 Keys and seals
@@ -208,6 +155,13 @@ def pack(v):
     return (bytes([0x90 | len(v)]) if len(v) < 16 else b"\xdc" + struct.pack(">H", len(v))) + b"".join(map(pack, v))
 
 
+def text(b):
+    try:
+        return b.decode()
+    except UnicodeDecodeError:
+        raise Malformed("a string that is not UTF-8") from None
+
+
 def unpack(b):
     """All values of a body, by the rules of section 5.1."""
     pos, count = 0, 0
@@ -231,7 +185,7 @@ def unpack(b):
         if c in (0xC4, 0xC5):
             return take(int.from_bytes(take(c - 0xC3), "big"))
         if 0xA0 <= c < 0xC0 or c in (0xD9, 0xDA):
-            return take(c & 31 if c < 0xC0 else int.from_bytes(take(c - 0xD8), "big")).decode()
+            return text(take(c & 31 if c < 0xC0 else int.from_bytes(take(c - 0xD8), "big")))
         need(c & 0xF0 == 0x90 or c == 0xDC, "type byte %02x" % c)
         need(depth < 8, "arrays nested too deep")
         return [value(depth + 1) for _ in range(c & 15 if c < 0xA0 else int.from_bytes(take(2), "big"))]
@@ -438,6 +392,8 @@ class Reader:
         STANDARD.update(input_fields=self.game.input, sanitize=self.game.sanitize)
         s.as_of = b.run("as_of", self.newest)
         need(0 <= s.as_of <= 4290772991, "as_of")
+        if s.as_of in self.known or self.newest - s.as_of >= 128:
+            raise Rejected("its head is not new")
         s.phase, s.ack_delay = b.number(8, 10**7), b.number(8, 10**7)
         s.T, s.refused_before, s.F = (s.as_of - b.number(n, 512) for n in (4, 5, 4))
         need(min(s.T, s.refused_before, s.F) >= 0, "below tick 0")
@@ -570,6 +526,7 @@ class Client:
         self.hold, self.ack_state = None, (0, 0)            # see on_data
         self.A, self.refused_before, self.head, self.inputs = [], 0, None, {}
         self.came, self.names = 0.0, Names()
+        self.events_oldest, self.events_early = 1, {}       # of the server: not received; by number, bytes
         self.rebind()
 
     def rebind(self):
@@ -594,7 +551,7 @@ class Client:
                 d, beside, _, _ = self.sock.recvmsg(2048, socket.CMSG_SPACE(4))
                 for level, kind, value in beside:
                     if (level, kind) == (socket.SOL_SOCKET, SO_RXQ_OVFL):
-                        self.dropped = _rd(value, 0, 4)
+                        self.dropped = int.from_bytes(value[:4], "little")
                 return d
             except (BlockingIOError, ConnectionRefusedError):
                 left = end - time.monotonic()
@@ -647,7 +604,7 @@ class Client:
         m = unpack(body)
         need(len(m) == 1 and m[0][0] == WELCOME and len(m[0]) == 13, "not a WELCOME alone")
         w = m[0]
-        for i, lo, hi in ((1, 1, 240), (2, 1, 4096), (3, 0, _M), (4, 0, 512), (5, 1, 512), (6, 0, w[4]),
+        for i, lo, hi in ((1, 1, 240), (2, 1, 4096), (3, 0, (1 << 64) - 1), (4, 0, 512), (5, 1, 512), (6, 0, w[4]),
                           (7, 0, NO_TICK - 1), (8, 0, 10**7), (11, 0, 1)):
             number_in(w[i], lo, hi, "WELCOME's value %d" % i)
         need(isinstance(w[9], list) and len(w[9]) == len(set(w[9])) <= 4 and all(0 <= p < w[2] for p in w[9]), "players")
@@ -713,10 +670,10 @@ class Client:
             return 0
         if d[0] != DATA or self.cid is None:
             return 0
-        if not 33 <= len(d) <= 1200 or _rd(d, 1, 4) != self.cid:
+        if not 33 <= len(d) <= 1200 or int.from_bytes(d[1:5], "little") != self.cid:
             self.bad.append("a DATA of %d bytes or of another cid" % len(d))
             return 0
-        seq = _rd(d, 5, 4)
+        seq = int.from_bytes(d[5:9], "little")
         if seq == 0 or seq <= self.newest - 256 or seq <= self.newest and self.window >> (self.newest - seq) & 1:
             self.bad.append("seq %d again, or too old" % seq)
             return 0
@@ -781,10 +738,22 @@ class Client:
             return lambda: self.names.take(seq, names)
         need(kind == EVENTS and len(m) >= 3, "an unknown type, %s" % kind)
         number_in(m[1], 1, 4294967294, "number of an event")
+        number, events = m[1], {}
         for i, x in enumerate(m[2:], 2):
             need(isinstance(x, bytes) and 1 <= len(x) <= 255 or type(x) is int and 1 <= x <= 254 and
                  2 < i < len(m) - 1 and isinstance(m[i - 1], bytes) and isinstance(m[i + 1], bytes), "EVENTS")
-        return lambda: None
+            if isinstance(x, bytes):
+                events[number] = x
+            number += 1 if isinstance(x, bytes) else x
+        held = {**{n: x for n, x in events.items() if n >= self.events_oldest}, **self.events_early}
+        need(number <= self.events_oldest + 256 and sum(map(len, held.values())) <= 16384, "too many events")
+        return lambda: self.take_events(held)
+
+    def take_events(self, held):
+        while self.events_oldest in held:
+            del held[self.events_oldest]
+            self.events_oldest += 1
+        self.events_early = held
 
     def take(self, s, at):
         self.names.snapshot(s, self.welcome[2])

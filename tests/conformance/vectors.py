@@ -1,13 +1,32 @@
-"""Known answers of everything that is sealed or derived, from the client that was written from the standard."""
-import json, struct
+"""Known answers, from the client that was written from the standard.
+
+    /usr/bin/python3 vectors.py            prints vectors.json
+    /usr/bin/python3 vectors.py --check    fails unless that file is what would be printed
+
+`known_answers` has what is sealed, derived or packed. `connection` is a short session with all its secrets: each
+datagram, and what it holds; of a SNAPSHOT each field with its bits, and the values. Then `malformed` and
+`rejected` are bodies of the server that a client refuses, each with the reason, and `well_formed` are some that it
+then takes. Binaries are in hex. Everything is fixed: no server takes part.
+"""
+import json, os, struct, sys
 from hcast import *
 from documents import ARENA
+from refused import bodies
+from session import Session, fix
+
+FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "vectors.json")
 
 
-def check_vectors(check, file):
-    """Writes them to the file."""
-    fix = lambda n, x: bytes((x + i) & 255 for i in range(n))
-    h = lambda b: b.hex()
+def plain(x):
+    """The same with binaries in hex."""
+    if isinstance(x, bytes):
+        return x.hex()
+    if isinstance(x, dict):
+        return {k: plain(v) for k, v in x.items()}
+    return [plain(v) for v in x] if isinstance(x, (list, tuple)) else x
+
+
+def known_answers():
     key, secret, nonce, client_nonce, server_nonce = fix(32, 1), fix(32, 33), fix(24, 65), fix(16, 97), fix(16, 129)
     tid, user, pid, cid, audience = fix(16, 160), fix(96, 3), 0x0123456789ABCDEF, 0x89ABCDE1, 77
     f = dict(key=key, key_id=5, protocol_id=pid, expire=2000000000, token_id=tid, client_id=424242, secret=secret, audience=audience, name=b"Ann", user=user, kind=0, rights=10, issued=1999999940, nonce=nonce)
@@ -17,7 +36,6 @@ def check_vectors(check, file):
     client_secret, server_secret_key = fix(32, 11), fix(32, 43)
     client_key, server_key = public_key(client_secret), public_key(server_secret_key)
     shared = exchange(client_secret, server_key)
-    check("vectors.exchange", shared == exchange(server_secret_key, client_key))
     con = connect(pid, client_nonce, slot, ck, tok, secret, 2, 7, client_key)
     c2s, s2c = session_keys(secret, pid, tok, client_nonce, server_nonce, cid, client_key, server_key, shared)
     rt = reset_token(key, cid, audience, ("127.0.0.1", port))
@@ -31,27 +49,82 @@ def check_vectors(check, file):
     body = pack([INPUT, 1012, 9, 4321, 2, 0, 3, run])
     names = [[0, 7, "Ann".encode()], [3, 70000, "J\u00fcrgen".encode()], [300, 0, b"x" * 32]]
     deny = struct.pack("<B7s16sBI", DENY, MAGIC, client_nonce, 2, 0)
-    out = {
-        "token": {"in": {k: h(v) if isinstance(v, bytes) else v for k, v in f.items()}, "note": "name is padded with zeros to 32 bytes", "out": h(tok)},
-        "token_of_a_match": {"in": {k: h(v) if isinstance(v, bytes) else v for k, v in dict(f, match=300).items()}, "out": h(seal_token(**dict(f, match=300)))},
-        "cookie": {"in": {"server_secret": h(server_secret), "slot": slot, "ip": h(ip16("127.0.0.1")), "port": port, "client_nonce": h(client_nonce)},
-                   "note": "the port's two bytes are little-endian", "out": h(ck)},
-        "connect": {"in": {"protocol_id": pid, "client_nonce": h(client_nonce), "slot": slot, "cookie": h(ck), "token": h(tok), "secret": h(secret), "players": 2, "continues": 7, "client_key": h(client_key), "extrapolations": 3}, "out": h(con)},
-        "proof": {"in": {"secret": h(secret), "connect_bytes_0_to_1183": h(con[:1184])}, "out": h(con[1184:])},
-        "keys": {"in": {"protocol_id": pid, "token": h(tok), "client_nonce": h(client_nonce), "server_nonce": h(server_nonce), "cid": cid, "secret": h(secret), "client_secret": h(client_secret), "server_key": h(server_key)},
-                 "client_key": h(client_key), "shared": h(shared), "c2s": h(c2s), "s2c": h(s2c)},
-        "reset": {"in": {"token_key": h(key), "cid": cid, "audience": audience, "ip": h(ip16("127.0.0.1")), "port": port}, "reset_token": h(rt), "out": h(b"\x41" + struct.pack("<I", cid) + rt)},
-        "accept": {"in": {"client_nonce": h(client_nonce), "server_nonce": h(server_nonce), "cid": cid, "server_key": h(server_key), "s2c": h(s2c), "welcome": [1, 60, 8, 0x1122334455667788, 64, 64, 60, 1000, 12345, [3, 5], h(rt), 1, h(zeros)], "body": h(welcome)},
-                   "note": "integers, arrays and binaries in their shortest msgpack form; the zeros fill the datagram", "out": h(head + seal(s2c, 0, head, welcome))},
-        "data_input": {"in": {"c2s": h(c2s), "cid": cid, "seq": 17, "ack": 21, "ack_bits": 0xFFFFF, "input_fields": [[x.name, x.bits, x.signed] for x in fields],
-                              "inputs_per_tick_per_player": ticks, "input": [2, 1012, 9, 4321, 2, 0, 3, h(run)]}, "run": h(run), "body": h(body), "out": h(data(c2s, cid, 17, 21, 0xFFFFF, body))},
-        "names": {"in": {"names": [[p, since, h(name)] for p, since, name in names]},
-                  "note": "integers, arrays and binaries in their shortest msgpack form", "out": h(pack([NAMES] + sum(names, [])))},
-        "deny": {"in": {"client_nonce": h(client_nonce), "reason": 2, "retry_ms": 0, "secret": h(secret)}, "out": h(deny + mac16(secret, deny))},
-        "xxh3": {"chain_step": {"in": {"world_hash": 0x0102030405060708, "seed": 0x1112131415161718}, "out": "%016x" % xxh3(struct.pack("<Q", 0x0102030405060708), 0x1112131415161718)},
-                 "protocol_id": {"in": {"magic": h(MAGIC), "rule_hash": 0x3132333435363738, "game_hash": 0x21A2A3A4A5A6A7A8},
-                                  "out": "%016x" % xxh3(MAGIC + struct.pack("<Q", 0x3132333435363738), 0x21A2A3A4A5A6A7A8)}},
+    return {
+        "token": {"in": f, "note": "name is padded with zeros to 32 bytes", "out": tok},
+        "token_of_a_match": {"in": dict(f, match=300), "out": seal_token(**dict(f, match=300))},
+        "cookie": {"in": {"server_secret": server_secret, "slot": slot, "ip": ip16("127.0.0.1"), "port": port, "client_nonce": client_nonce},
+                   "note": "the port's two bytes are little-endian", "out": ck},
+        "connect": {"in": {"protocol_id": pid, "client_nonce": client_nonce, "slot": slot, "cookie": ck, "token": tok, "secret": secret, "players": 2, "continues": 7, "client_key": client_key, "extrapolations": 3}, "out": con},
+        "proof": {"in": {"secret": secret, "connect_bytes_0_to_1183": con[:1184]}, "out": con[1184:]},
+        "keys": {"in": {"protocol_id": pid, "token": tok, "client_nonce": client_nonce, "server_nonce": server_nonce, "cid": cid, "secret": secret, "client_secret": client_secret, "server_key": server_key},
+                 "client_key": client_key, "shared": shared, "c2s": c2s, "s2c": s2c},
+        "reset": {"in": {"token_key": key, "cid": cid, "audience": audience, "ip": ip16("127.0.0.1"), "port": port}, "reset_token": rt, "out": b"\x41" + struct.pack("<I", cid) + rt},
+        "accept": {"in": {"client_nonce": client_nonce, "server_nonce": server_nonce, "cid": cid, "server_key": server_key, "s2c": s2c, "welcome": [1, 60, 8, 0x1122334455667788, 64, 64, 60, 1000, 12345, [3, 5], rt, 1, zeros], "body": welcome},
+                   "note": "integers, arrays and binaries in their shortest msgpack form; the zeros fill the datagram", "out": head + seal(s2c, 0, head, welcome)},
+        "data_input": {"in": {"c2s": c2s, "cid": cid, "seq": 17, "ack": 21, "ack_bits": 0xFFFFF, "input_fields": [[x.name, x.bits, x.signed] for x in fields],
+                              "inputs_per_tick_per_player": ticks, "input": [2, 1012, 9, 4321, 2, 0, 3, run]}, "run": run, "body": body, "out": data(c2s, cid, 17, 21, 0xFFFFF, body)},
+        "names": {"in": {"names": names},
+                  "note": "integers, arrays and binaries in their shortest msgpack form", "out": pack([NAMES] + sum(names, []))},
+        "deny": {"in": {"client_nonce": client_nonce, "reason": 2, "retry_ms": 0, "secret": secret}, "out": deny + mac16(secret, deny)},
+        "protocol_id": {"in": {"magic": MAGIC, "rule_hash": 0x3132333435363738, "game_hash": 0x21A2A3A4A5A6A7A8},
+                        "out": struct.pack(">Q", xxh3(MAGIC + struct.pack("<Q", 0x3132333435363738), 0x21A2A3A4A5A6A7A8))},
     }
-    json.dump(out, open(file, "w"), indent=1)
-    f = open_token(key, pid, tok)
-    check("vectors.token-opens", f and f["match"] == 0 and f["secret"] == secret and len(tok) == 244 and len(con) == 1200)
+
+
+def vectors():
+    """The session, and all vectors."""
+    s = Session().play()
+    return s, plain({"known_answers": known_answers(), "connection": {**s.given(), "datagrams": s.log}, **bodies(s.writer)})
+
+
+def text(value, indent=0):
+    """JSON, with what fits on a line and lists of scalars on one line."""
+    line, pad = json.dumps(value), " " * (indent + 1)
+    if isinstance(value, dict):
+        items = [json.dumps(k) + ": " + text(v, indent + 1) for k, v in value.items()]
+    elif len(line) < 120 or not isinstance(value, list) or not any(isinstance(x, (dict, list)) for x in value):
+        return line
+    else:
+        items = [text(x, indent + 1) for x in value]
+    return line[0] + "\n" + pad + (",\n" + pad).join(items) + "\n" + " " * indent + line[-1]
+
+
+def refuses(s, body):
+    """Whether the client of the session refuses a body of the server, and does not acknowledge it."""
+    c = s.client
+    newest = c.newest
+    taken = c.on_datagram(data(c.s2c, c.cid, newest + 1, 0, 0, body))
+    return taken == 0 and c.newest == newest
+
+
+def is_printed(out):
+    with open(FILE, encoding="utf-8") as f:
+        return f.read() == text(out) + "\n"
+
+
+def check_vectors(check):
+    s, out = vectors()
+    bad = s.client.bad
+    check("vectors.are-as-printed", is_printed(out))
+    check("vectors.at-least-20-malformed", len(out["malformed"]) >= 20)
+    for of in ("malformed", "rejected"):
+        for x in out[of]:
+            before = len(bad)
+            refused = refuses(s, bytes.fromhex(x["body"]))
+            check("vectors.%s.%s" % (of, x["why"].replace(" ", "-")), refused and (len(bad) > before) == (of == "malformed"), bad[before:])
+    for i, body in enumerate(out["well_formed"]):
+        check("vectors.well-formed.%d" % i, not refuses(s, bytes.fromhex(body)), bad[-1:])
+
+
+def main():
+    if sys.argv[1:] == ["--check"]:
+        if not is_printed(vectors()[1]):
+            sys.exit("vectors.json is not what this script prints")
+    elif len(sys.argv) == 1:
+        print(text(vectors()[1]))
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()
