@@ -306,7 +306,7 @@ static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *fr
     memcpy(peer->replication.own, taken, sizeof taken);
     build_accept(host, peer, attempt, false, now_us);
     host->stats.joins++;
-    hc_sv_host_event(host, peer, HC_SERVER_EVENT_JOINED, 0);
+    hc_sv_host_joined(host, peer);
     return reply_accept(host, peer);
 }
 
@@ -345,9 +345,8 @@ static enum hc_status reconnect(struct hc_sv_host *host, struct hc_sv_peer *peer
         rename_players(host, peer);
     connect_peer(host, peer, from, attempt, now_us);
     build_accept(host, peer, attempt, resumed, now_us);
-    peer->continues = previous;
     host->stats.resumed++;
-    hc_sv_host_event(host, peer, HC_SERVER_EVENT_RECONNECTED, 0);
+    hc_sv_host_changed(host, peer, HC_SERVER_EVENT_RECONNECTED);
     peer->continues = resumed ? named : 0;
     return reply_accept(host, peer);
 }
@@ -383,6 +382,9 @@ static enum hc_status check_attempt(struct hc_sv_host *host, const struct hc_add
         return HC_FULL;
     }
     if (!has_room(host, known, attempt->connect.players))
+        return HC_FULL;
+    bool resumes = known != NULL && known->replication.own_count == attempt->connect.players;
+    if (!resumes && !hc_sv_host_events_fit(host))
         return HC_FULL;
     *reason = known == NULL ? hc_sv_users_admit(host, &attempt->token, from) : 0;
     if (*reason != 0)

@@ -132,6 +132,8 @@ static bool build(struct hc_sv_host *host) {
     host->peers = obtain(host, config->clients * sizeof *host->peers);
     host->players = obtain(host, config->clients * sizeof *host->players);
     host->peer_memory = obtain(host, lay_out_peers(host, NULL));
+    host->event_places = 2 * (unsigned)config->clients + HC_SV_EVENTS_MORE;
+    host->events = obtain(host, host->event_places * sizeof *host->events);
     host->ended = obtain(host, (size_t)HC_SV_ENDED_EACH * config->clients * sizeof *host->ended);
     host->search_memory = obtain(host, hc_sv_search_layout(&host->search, config->clients, NULL));
     uint32_t users = HC_SPENT_CLIENTS_EACH * (uint32_t)config->clients;
@@ -139,8 +141,8 @@ static bool build(struct hc_sv_host *host) {
     users = users > least ? users : least;
     host->spent_memory = obtain(host, hc_sv_spent_layout(&host->spent, users, NULL));
     if (host->timeline == NULL || !replicates || host->peers == NULL || host->players == NULL ||
-        host->peer_memory == NULL || host->ended == NULL || host->search_memory == NULL ||
-        host->spent_memory == NULL)
+        host->peer_memory == NULL || host->events == NULL || host->ended == NULL ||
+        host->search_memory == NULL || host->spent_memory == NULL)
         return false;
     hc_sv_search_layout(&host->search, config->clients, host->search_memory);
     hc_sv_spent_layout(&host->spent, users, host->spent_memory);
@@ -212,6 +214,7 @@ void hc_sv_host_destroy(struct hc_sv_host *host) {
     hc_release(allocator, host->spent_memory);
     hc_release(allocator, host->search_memory);
     hc_release(allocator, host->ended);
+    hc_release(allocator, host->events);
     hc_release(allocator, host->peer_memory);
     hc_release(allocator, host->players);
     hc_release(allocator, host->peers);

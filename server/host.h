@@ -87,8 +87,12 @@ void hc_sv_host_note_work(struct hc_sv_host *host, uint64_t advance_us, uint64_t
 /// The time of the next hc_sv_host_advance.
 uint64_t hc_sv_host_deadline(const struct hc_sv_host *host);
 
-/// Takes the oldest event; false: none is left. Events beyond 256 unread ones are dropped.
+/// As hc_server_poll_event.
 bool hc_sv_host_poll_event(struct hc_sv_host *host, struct hc_server_event *event);
+
+/// As hc_server_sessions.
+uint32_t hc_sv_host_sessions(const struct hc_sv_host *host, struct hc_server_session *out,
+                             uint32_t most);
 
 /// As hc_server_next_game_event.
 bool hc_sv_host_next_game_event(struct hc_sv_host *host, struct hc_server_game_event *event);

@@ -19,7 +19,7 @@ enum {
     HC_SV_CID_INDEX_BITS = 12,  ///< lowest bits of a cid: the peer's index; the rest is random, but
                                 ///< not the cid of a connection that ended recently
     HC_SV_MATCH_INDEX_BITS = 8, ///< the same of a match, whose number is the upper bits
-    HC_SV_EVENTS = 256,         ///< events waiting to be polled
+    HC_SV_EVENTS_MORE = 64,     ///< places for events, beside two for each client
     HC_SV_ENDED_EACH = 32,      ///< ended connections remembered for each peer: more than one
                                 ///< client_id has in 20 s
     HC_SV_RESETS_US = 50000,    ///< the burst of all RESETs
@@ -103,8 +103,10 @@ struct hc_sv_host {
     struct hc_sv_reply replies[HC_REPLIES_MAX];
     unsigned reply_first, reply_count;
     struct hc_sv_copy copy;
-    struct hc_server_event events[HC_SV_EVENTS];
-    unsigned event_first, event_count;
+    struct hc_server_event *events; ///< [event_places], a ring; see events.c
+    unsigned event_places, event_first, event_count;
+    unsigned sessions;         ///< peers with a session
+    unsigned unread;           ///< peers with changes that the program has not read
     struct hc_sv_ended *ended; ///< [clients][HC_SV_ENDED_EACH], a ring for each peer
     struct hc_sv_search search;
     uint8_t *search_memory;
@@ -162,11 +164,22 @@ void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t 
 void hc_sv_host_remember_ended(struct hc_sv_host *host, struct hc_sv_peer *peer,
                                bool never_received, bool left, uint64_t now_us);
 
-/// Queues an event about `peer` for the embedder; drops it when the queue is full.
-void hc_sv_host_event(struct hc_sv_host *host, const struct hc_sv_peer *peer,
-                      enum hc_server_event_kind kind, enum hc_close_reason close);
+/// Whether a session may begin: the program has read enough of the events.
+bool hc_sv_host_events_fit(const struct hc_sv_host *host);
 
-/// Queues MATCH_ENDED for each tick after `before` up to the final one at which a match ended.
+/// A session begins: queues JOINED. hc_sv_host_events_fit.
+void hc_sv_host_joined(struct hc_sv_host *host, struct hc_sv_peer *peer);
+
+/// A session has ended: queues LEFT or TIMEOUT in the place that is reserved for it.
+void hc_sv_host_ended_session(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                              enum hc_server_event_kind kind, enum hc_close_reason close);
+
+/// A session was lost, has reconnected, or has moved: the program reads how it stands then.
+void hc_sv_host_changed(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                        enum hc_server_event_kind kind);
+
+/// Queues MATCH_ENDED for each tick after `before` up to the final one at which a match ended, if
+/// the program reads events.
 void hc_sv_host_note_matches(struct hc_sv_host *host, hc_tick before);
 
 /// Takes the peer's unread messages from the counts, before they are dropped.

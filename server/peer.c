@@ -58,6 +58,7 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_s
     *peer = (struct hc_sv_peer){
         .state = peer->state,
         .user = peer->user,
+        .unread = peer->unread,
         .replication = peer->replication,
         .ever_received = peer->ever_received,
         .messages = peer->messages,

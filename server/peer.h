@@ -113,6 +113,12 @@ struct hc_sv_ticket {
     struct hc_ticket ticket;
 };
 
+/// News of a session that the program has not read.
+struct hc_sv_unread {
+    unsigned kinds; ///< a bit for each hc_server_event_kind
+    uint32_t cid;   ///< the cid by which the program knows the session
+};
+
 /// What every datagram and every tick read comes first, close together: between two ticks a peer
 /// leaves the processor's caches.
 struct hc_sv_peer {
@@ -147,7 +153,8 @@ struct hc_sv_peer {
     struct hc_sv_names names;   ///< of the connection
     struct hc_events_channel messages;
     struct hc_sv_user user;
-    unsigned ended_next; ///< in this peer's ring of ended connections
+    struct hc_sv_unread unread; ///< of the session
+    unsigned ended_next;        ///< in this peer's ring of ended connections
     uint8_t client_nonce[HC_NONCE_SIZE];
     uint8_t accept[HC_DATAGRAM_ACCEPT_SIZE]; ///< built once, resent byte-identical
     bool accept_repeated;                    ///< without another CONNECT

@@ -224,6 +224,11 @@ const struct hc_world *hc_server_world(const struct hc_server *server) {
     return hc_sv_host_world(server->host);
 }
 
+uint32_t hc_server_sessions(const struct hc_server *server, struct hc_server_session *out,
+                            uint32_t most) {
+    return hc_sv_host_sessions(server->host, out, most);
+}
+
 unsigned hc_server_clients(const struct hc_server *server) {
     return hc_sv_host_clients(server->host);
 }

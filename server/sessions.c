@@ -71,7 +71,7 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer,
                      enum hc_server_event_kind kind, enum hc_close_reason close, bool send_close,
                      uint64_t now_us) {
     HC_ASSERT(hc_sv_peer_has_session(peer));
-    hc_sv_host_event(host, peer, kind, close);
+    hc_sv_host_ended_session(host, peer, kind, close);
     if (kind == HC_SERVER_EVENT_TIMEOUT)
         host->stats.timeouts++;
     else
@@ -102,7 +102,7 @@ void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t 
         hc_sv_host_drop(host, peer, HC_SERVER_EVENT_TIMEOUT, HC_CLOSE_TIMEOUT, true, now_us);
         return;
     }
-    hc_sv_host_event(host, peer, HC_SERVER_EVENT_LOST, HC_CLOSE_TIMEOUT);
+    hc_sv_host_changed(host, peer, HC_SERVER_EVENT_LOST);
     host->stats.lost++;
     hc_sv_host_remember_ended(host, peer, peer->connection.replay.newest == 0, false, now_us);
     hc_sv_peer_lose(peer, now_us + host->config.linger_us, now_us);

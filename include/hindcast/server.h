@@ -147,6 +147,14 @@ struct hc_server_event {
     hc_player players[HC_OWN_PLAYERS_MAX]; ///< [player_count]
 };
 
+/// A session: a client that is connected or lingers.
+struct hc_server_session {
+    uint64_t client_id;
+    uint32_t cid; ///< of its newest connection
+    uint8_t player_count;
+    bool connected; ///< else it lingers
+};
+
 /// A message of a client's game to the server's, reliable or not.
 struct hc_server_message {
     uint32_t cid;
@@ -291,8 +299,11 @@ HC_API size_t hc_server_send(struct hc_server *server, struct hc_address *to,
 /// The time of the next hc_server_advance; UINT64_MAX when nothing is left to do.
 HC_API uint64_t hc_server_deadline(const struct hc_server *server);
 
-/// Removes the oldest event and writes it to `*event`; false: there is none. Events beyond 256
-/// unread ones are dropped.
+/// Removes the oldest event and writes it to `*event`; false: there is none. JOINED, LEFT and
+/// TIMEOUT come one by one and in order, and none is lost: while twice as many events as `clients`
+/// and some more are unread, the server admits nobody (HC_DENY_FULL). LOST, RECONNECTED and MOVED
+/// follow them, and tell how each session stands: older ones of it that were not read are left out.
+/// MATCH_ENDED is dropped when too many events are unread.
 HC_API bool hc_server_poll_event(struct hc_server *server, struct hc_server_event *event);
 
 /// Writes the next game event of a final tick to `*event`, each once, in the order of ticks: for a
@@ -402,6 +413,10 @@ HC_API const struct hc_timeline *hc_server_timeline(const struct hc_server *serv
 
 /// The world's parameters.
 HC_API const struct hc_world *hc_server_world(const struct hc_server *server);
+
+/// The number of sessions. Writes up to `most` of them to `out`, which may be NULL if `most` is 0.
+HC_API uint32_t hc_server_sessions(const struct hc_server *server, struct hc_server_session *out,
+                                   uint32_t most);
 
 /// The number of connected clients.
 HC_API unsigned hc_server_clients(const struct hc_server *server);

@@ -136,31 +136,35 @@ void hc_sv_match_log(struct hc_sv_match *match, enum hc_sv_log_level level, cons
     hc_sv_log_event(match->setting->log, level, event, fields);
 }
 
-/// Counts a session that began or ended.
-static void count_session(struct hc_sv_match *match, const struct hc_server_event *event) {
+/// Gives the placement the match's sessions.
+static void place_sessions(const struct hc_sv_match *match) {
+    struct hc_server_session sessions[HC_SERVER_MATCH_CLIENTS_MAX];
     const struct hc_sv_match_setting *setting = match->setting;
-    bool joined = event->kind == HC_SERVER_EVENT_JOINED;
-    bool left = event->kind == HC_SERVER_EVENT_LEFT || event->kind == HC_SERVER_EVENT_TIMEOUT;
-    match->idle = match->idle && !joined;
-    match->sessions += joined;
-    match->sessions -= left;
-    if (setting->placement != NULL && (joined || left)) {
-        pthread_mutex_lock(setting->placement_lock);
-        (joined ? hc_sv_placement_joined : hc_sv_placement_left)(
-            setting->placement, match->number, event->client_id, event->player_count);
-        pthread_mutex_unlock(setting->placement_lock);
-    }
-    match->empty_us = match->sessions > 0 ? 0 : hc_clock_us();
+    if (setting->placement == NULL)
+        return;
+    uint32_t count = hc_server_sessions(match->server, sessions, HC_SERVER_MATCH_CLIENTS_MAX);
+    pthread_mutex_lock(setting->placement_lock);
+    hc_sv_placement_set_sessions(setting->placement, match->number, sessions, count);
+    pthread_mutex_unlock(setting->placement_lock);
 }
 
 void hc_sv_match_log_events(struct hc_sv_match *match) {
     struct hc_server_event event;
     const char *name;
+    bool any = false;
     while (hc_server_poll_event(match->server, &event)) {
-        count_session(match, &event);
         json_t *fields = hc_sv_event_line(match->server, &event, &name);
         hc_sv_match_log(match, HC_SV_LOG_INFO, name, fields);
+        any = true;
     }
+    if (!any)
+        return;
+    match->idle = match->idle && match->report.host->joins == 0;
+    if (hc_server_sessions(match->server, NULL, 0) > 0)
+        match->empty_us = 0;
+    else if (match->empty_us == 0)
+        match->empty_us = hc_clock_us();
+    place_sessions(match);
 }
 
 void hc_sv_match_log_denials(struct hc_sv_match *match, bool last, uint64_t now_us) {
@@ -239,7 +243,8 @@ bool hc_sv_match_is_over(const struct hc_sv_match *match, uint64_t now_us) {
         return false;
     if (hc_server_ended(match->server))
         return hc_server_closed(match->server);
-    return match->sessions == 0 && now_us >= match->empty_us + EMPTY_US;
+    return hc_server_sessions(match->server, NULL, 0) == 0 && match->empty_us != 0 &&
+           now_us >= match->empty_us + EMPTY_US;
 }
 
 static void *make_next(void *context) {
@@ -257,6 +262,7 @@ static void renew(struct hc_sv_match *match, const struct hc_token_ring *keys, u
     hc_sv_report_add_stats(&past, hc_server_stats(match->server));
     hc_sv_report_add_timeline(&timeline, hc_timeline_stats(hc_server_timeline(match->server)));
     hc_sv_match_log_denials(match, true, now_us);
+    hc_sv_match_log_events(match); // the last ones end with the server
     if (!use_server(match, match->next, match->next_seed)) {
         hc_sv_match_log(match, HC_SV_LOG_ERROR, "match-not-renewed",
                         json_pack("{s:s}", "why", "no memory for another world"));

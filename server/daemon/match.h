@@ -36,7 +36,6 @@ struct hc_sv_match {
     uint64_t worlds, seed;   ///< how many it has had, and the seed of the present one
     bool idle;               ///< the world waits for its first client
     uint64_t empty_us;       ///< when its last client went; 0: it has one, or never had
-    unsigned sessions;       ///< clients that are connected or linger
     uint64_t deadline_us;    ///< of the server; UINT64_MAX: idle
     hc_tick counted_tick;    ///< newest tick in report.client_ticks
     uint64_t advance_us, send_us, other_us; ///< time worked since the last tick, for overload
@@ -74,7 +73,7 @@ void hc_sv_match_close(struct hc_sv_match *match);
 void hc_sv_match_log(struct hc_sv_match *match, enum hc_sv_log_level level, const char *event,
                      json_t *fields);
 
-/// Logs the server's events, and counts its sessions by them.
+/// Logs the server's events, and gives the placement its sessions.
 void hc_sv_match_log_events(struct hc_sv_match *match);
 
 /// As hc_sv_status_log_denials; of an idle match too.

@@ -182,27 +182,19 @@ void hc_sv_placement_end(struct hc_sv_placement *placement, const struct hc_sv_p
     }
 }
 
-void hc_sv_placement_joined(struct hc_sv_placement *placement, uint16_t match, uint64_t client_id,
-                            unsigned players) {
+void hc_sv_placement_set_sessions(struct hc_sv_placement *placement, uint16_t match,
+                                  const struct hc_server_session *sessions, uint32_t count) {
     struct room *room = room_of(placement, match);
-    HC_ASSERT(room->sessions < placement->config.clients);
-    room->users[room->sessions++] = client_id;
-    room->players += players;
-    placement->sessions++;
+    HC_ASSERT(count <= placement->config.clients);
+    placement->sessions += count - room->sessions;
+    room->sessions = count;
+    room->players = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        room->users[i] = sessions[i].client_id;
+        room->players += sessions[i].player_count;
+    }
     if (placement->sessions > placement->most)
         placement->most = placement->sessions;
-}
-
-void hc_sv_placement_left(struct hc_sv_placement *placement, uint16_t match, uint64_t client_id,
-                          unsigned players) {
-    struct room *room = room_of(placement, match);
-    unsigned user = 0;
-    while (user < room->sessions && room->users[user] != client_id)
-        user++;
-    HC_ASSERT(user < room->sessions && room->players >= players);
-    room->users[user] = room->users[--room->sessions];
-    room->players -= players;
-    placement->sessions--;
 }
 
 unsigned hc_sv_placement_most(const struct hc_sv_placement *placement) {

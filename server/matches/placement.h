@@ -63,13 +63,9 @@ enum hc_status hc_sv_placement_choose(struct hc_sv_placement *placement,
 void hc_sv_placement_end(struct hc_sv_placement *placement, const struct hc_sv_placed *placed,
                          bool denied, uint64_t now_us);
 
-/// A user's session with `players` players began in a match.
-void hc_sv_placement_joined(struct hc_sv_placement *placement, uint16_t match, uint64_t client_id,
-                            unsigned players);
-
-/// It ended.
-void hc_sv_placement_left(struct hc_sv_placement *placement, uint16_t match, uint64_t client_id,
-                          unsigned players);
+/// Sets the sessions of a match, after some have begun or ended: `count` of them.
+void hc_sv_placement_set_sessions(struct hc_sv_placement *placement, uint16_t match,
+                                  const struct hc_server_session *sessions, uint32_t count);
 
 /// The most sessions at once so far, of all matches.
 unsigned hc_sv_placement_most(const struct hc_sv_placement *placement);

@@ -191,10 +191,13 @@ static hc_tick head(void) {
 
 /// Runs ticks; `out` gets the newest snapshot for `client`; returns its size.
 static size_t run(unsigned ticks, const struct client *client, uint8_t out[HC_DATAGRAM_MAX]) {
+    struct hc_server_event event;
     size_t size = 0;
     for (unsigned i = 0; i < ticks; i++) {
         now_us += TICK_US;
         hc_sv_host_advance(host, now_us);
+        while (hc_sv_host_poll_event(host, &event)) {
+        }
         size_t got = drain(client, HC_DATAGRAM_DATA, out);
         size = got > 0 ? got : size;
     }

@@ -119,20 +119,18 @@ static struct player *connect_client(const struct hc_credential *credential, boo
     return player;
 }
 
-/// Polls the events of a match: notes where clients joined, as the daemon does.
+/// Polls the events of a match and gives the placement its sessions, as the daemon does.
 static void poll_events(unsigned match) {
+    struct hc_server_session sessions[CLIENTS];
     struct hc_server_event event;
     while (hc_server_poll_event(servers[match], &event)) {
         bool joined = event.kind == HC_SERVER_EVENT_JOINED;
         if (joined || event.kind == HC_SERVER_EVENT_RECONNECTED)
             players[event.address.port].match = match;
-        if (match == 0)
-            continue;
-        if (joined)
-            hc_sv_placement_joined(placement, (uint16_t)match, event.client_id, event.player_count);
-        if (event.kind == HC_SERVER_EVENT_LEFT || event.kind == HC_SERVER_EVENT_TIMEOUT)
-            hc_sv_placement_left(placement, (uint16_t)match, event.client_id, event.player_count);
     }
+    uint32_t count = hc_server_sessions(servers[match], sessions, CLIENTS);
+    if (match != 0)
+        hc_sv_placement_set_sessions(placement, (uint16_t)match, sessions, count);
 }
 
 /// Gives a CONNECT to the match that its token names, or that the placement chooses.
