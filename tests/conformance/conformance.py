@@ -12,6 +12,7 @@ import argparse, json, os, random, signal, socket, struct, subprocess, sys, temp
 from hcast import *
 from harness import *
 from documents import ARENA, check_documents
+from limits import check_limits
 from vectors import check_vectors
 
 LOW_ORDER = (bytes(32), b"\1" + bytes(31))                # X25519 keys that give everybody zeros
@@ -731,6 +732,7 @@ def main():
             host, port = o.server.rsplit(":", 1) if o.server else server.address
             t = Tester((host, int(port)), keys, o.audience)
             section(check_documents, check)
+            section(check_limits, check)
             section(check_vectors, check)
             handshake(t)
             if server:

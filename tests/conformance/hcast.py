@@ -381,6 +381,7 @@ class Reader:
         return self.delta(b, unit, ents, prev, age or 1, tick, False)
 
     def baseline(self, head, unit):
+        need(head >= 0, "a baseline below tick 0")
         v = self.known.get(head, {}).get(unit)
         if v is None:
             raise Rejected("unit %d of head %d is not there" % (unit, head))

@@ -61,6 +61,7 @@ def malformed_snapshots(w):
         ("an age below 0", "unit 2 a, for the age 1", number(2, 5)),
         ("inputs of an own player", "unit 2 runs", number(1, 1) + "000"),
         ("a correction below tick 0", "before - at - 1", number(3, 110)),
+        ("a correction against a head below tick 0", "as_of - head - 1", "1" * 7),
         ("a correction of a unit that is not there", "gap to unit 1", number(2, 6)))
     return [(why, instead(good, name, bits).bytes()) for why, name, bits in faults] + [
         ("a run of 513 ticks", instead(good, "count - 1", number(2, 512), 1).bytes()),
@@ -108,6 +109,8 @@ def malformed_messages():
         ("a CLOSE without a reason", pack([CLOSE])),
         ("a CLOSE with reason 0", pack([CLOSE, 0])),
         ("a CLOSE with reason 256", pack([CLOSE, 256])),
+        ("a CLOSE of another world without its tick", pack([CLOSE, 6])),
+        ("a CLOSE of a restart after 301 s", pack([CLOSE, 7, 301])),
         ("a TICKET with a token of 243 bytes", pack([TICKET, bytes(243), bytes(32), bytes(16)])),
         ("a TICKET without a reset_token", pack([TICKET, bytes(244), bytes(32)])),
         ("a PATH_CHALLENGE of 7 bytes", pack([CHALLENGE, bytes(7)])),
