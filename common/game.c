@@ -7,6 +7,7 @@
 #include "hindcast/game.h"
 
 #include "common/alloc.h"
+#include "common/byte_order.h"
 #include "hindcast/check.h"
 
 #include <xxhash.h>
@@ -122,19 +123,6 @@ bool hc_field_fits(const struct hc_field *field, int64_t value) {
     return value >= -half && value < half;
 }
 
-/// Copies a state to `out` with every field little-endian. The fields cover the struct in order.
-static void serialise_state(const struct hc_kind *kind, const uint8_t *state, uint8_t *out) {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    memcpy(out, state, kind->state_size);
-#else
-    for (unsigned i = 0; i < kind->field_count; i++) {
-        const struct hc_field *field = &kind->fields[i];
-        for (unsigned byte = 0; byte < field->size; byte++)
-            out[field->offset + byte] = state[field->offset + field->size - 1 - byte];
-    }
-#endif
-}
-
 uint64_t hc_world_hash(const struct hc_world *world, const uint8_t *presence,
                        const uint8_t *states) {
     uint64_t hash = 0;
@@ -144,7 +132,8 @@ uint64_t hc_world_hash(const struct hc_world *world, const uint8_t *presence,
         bytes[0] = presence[entity];
         if (presence[entity] == HC_ALIVE) {
             const struct hc_kind *kind = hc_world_kind(world, (hc_entity)entity);
-            serialise_state(kind, states + (size_t)entity * world->stride, bytes + 1);
+            hc_copy_little_endian(kind->fields, kind->field_count, kind->state_size,
+                                  states + (size_t)entity * world->stride, bytes + 1);
             length += kind->state_size;
         }
         hash = XXH3_64bits_withSeed(bytes, length, hash);

@@ -5,6 +5,8 @@
 
 #include "common/unit.h"
 
+#include "common/byte_order.h"
+
 #include <xxhash.h>
 
 #include <string.h>
@@ -55,19 +57,6 @@ void hc_unit_read(const struct hc_world *world, hc_unit unit, const uint8_t *pre
     memcpy(out->states, states + first * world->stride, count * world->stride);
 }
 
-/// Copies a state to `out` with every field little-endian. The fields cover the struct in order.
-static void serialise(const struct hc_kind *kind, const uint8_t *state, uint8_t *out) {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    memcpy(out, state, kind->state_size);
-#else
-    for (unsigned i = 0; i < kind->field_count; i++) {
-        uint64_t value = (uint64_t)hc_field_get(&kind->fields[i], state);
-        for (unsigned byte = 0; byte < kind->fields[i].size; byte++)
-            *out++ = (uint8_t)(value >> 8 * byte);
-    }
-#endif
-}
-
 uint64_t hc_unit_entity_hash(const struct hc_world *world, hc_entity entity, uint8_t presence,
                              const uint8_t *state) {
     uint8_t bytes[3 + HC_STATE_MAX];
@@ -77,7 +66,8 @@ uint64_t hc_unit_entity_hash(const struct hc_world *world, hc_entity entity, uin
     bytes[2] = presence;
     if (presence == HC_ALIVE) {
         const struct hc_kind *kind = hc_world_kind(world, entity);
-        serialise(kind, state, bytes + length);
+        hc_copy_little_endian(kind->fields, kind->field_count, kind->state_size, state,
+                              bytes + length);
         length += kind->state_size;
     }
     return XXH3_64bits(bytes, length);

@@ -4,9 +4,15 @@
 /// Ignore the return values: a failure sticks in the writer.
 #pragma once
 
+#include "common/byte_order.h"
 #include "common/bytes.h"
 
 #include <msgpack.h>
+
+// With the installed headers of another machine both ends would swap all numbers, and no standard
+// peer would understand them.
+_Static_assert(MSGPACK_ENDIAN_BIG_BYTE == HC_BIG_ENDIAN,
+               "the headers of msgpack-c are those of a machine with another byte order");
 
 // NOLINTBEGIN(readability-identifier-naming): the template's names
 #define msgpack_pack_inline_func(name) static inline int hc_pack##name

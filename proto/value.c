@@ -1,6 +1,7 @@
 /// Values: the compiled tables of fields, and encoding and decoding by them.
 #include "proto/value.h"
 
+#include "common/byte_order.h"
 #include "hindcast/check.h"
 
 #include <string.h>
@@ -93,14 +94,21 @@ static int64_t value_of(const struct hc_value_field *field, const uint8_t *data)
     return (int64_t)(value & ones(field->bits)) - (negative ? INT64_C(1) << field->bits : 0);
 }
 
-/// The `size` bytes at `data`, in [1, 8], as a number whose low byte is the first.
+/// The `size` bytes at `data`, in [1, 8], as the first ones of a word in memory.
 static inline uint64_t load_word(const uint8_t *data, unsigned size) {
     uint64_t word = 0;
     memcpy(&word, data, size);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    word = __builtin_bswap64(word);
-#endif
     return word;
+}
+
+/// The index of the first byte of a word in memory that is not 0; the word is not.
+static inline unsigned first_byte(uint64_t word) {
+    return (unsigned)(HC_BIG_ENDIAN ? __builtin_clzll(word) : __builtin_ctzll(word)) / 8;
+}
+
+/// The number of bits below the field of `size` bytes that begins at the byte `at` of a word.
+static inline unsigned bits_below(unsigned at, unsigned size) {
+    return HC_BIG_ENDIAN ? 8 * (8 - at - size) : 8 * at;
 }
 
 /// The fields in which two structs differ.
@@ -115,9 +123,9 @@ struct changes {
 static inline void add_changes(struct changes *changes, const struct hc_value_table *table,
                                unsigned at, uint64_t a, uint64_t b) {
     for (uint64_t left = a ^ b; left != 0;) {
-        unsigned number = table->field_at[at + (unsigned)__builtin_ctzll(left) / 8];
+        unsigned number = table->field_at[at + first_byte(left)];
         const struct hc_value_field *field = &table->fields[number];
-        unsigned shift = 8 * (field->at - at), size = 8u * field->size;
+        unsigned shift = bits_below(field->at - at, field->size), size = 8u * field->size;
         changes->fields |= UINT64_C(1) << number;
         changes->by[changes->count++] = (uint32_t)((b >> shift) - (a >> shift));
         left &= ~((UINT64_MAX >> (64 - size)) << shift);
