@@ -3,6 +3,7 @@
 
 #include "client/light.h"
 #include "client/session_internal.h"
+#include "common/bytes.h"
 #include "hindcast/check.h"
 #include "hindcast/rng.h"
 #include "tests/sim/deadlines.h"
@@ -139,10 +140,17 @@ static void set_link_deadlines(struct hc_sim *sim, unsigned client) {
 static void put_on_link(struct hc_network_sim *link, uint64_t now, uint16_t port,
                         const uint8_t *bytes, size_t size) {
     uint8_t packet[PORT_SIZE + HC_DATAGRAM_MAX];
-    HC_ASSERT(size <= HC_DATAGRAM_MAX);
-    memcpy(packet, &port, PORT_SIZE);
-    memcpy(packet + PORT_SIZE, bytes, size);
-    hc_network_sim_send(link, now, packet, PORT_SIZE + size);
+    struct hc_writer writer = hc_bytes_writer(packet, sizeof packet);
+    hc_bytes_put_u16(&writer, port);
+    hc_bytes_put(&writer, bytes, size);
+    HC_ASSERT(!writer.failed);
+    hc_network_sim_send(link, now, packet, writer.at);
+}
+
+/// The port before a packet.
+static uint16_t port_of(const uint8_t *packet) {
+    struct hc_reader reader = hc_bytes_reader(packet, PORT_SIZE);
+    return hc_bytes_get_u16(&reader);
 }
 
 /// Opens the datagram for a hook, and stores it as it is on the wire in sim->sealed.
@@ -265,8 +273,7 @@ static void deliver_up(struct hc_sim *sim, unsigned client) {
     uint8_t packet[PORT_SIZE + HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     int length;
     while ((length = hc_network_sim_receive(seat->up, sim->now, packet, sizeof(packet))) >= 0) {
-        uint16_t port;
-        memcpy(&port, packet, PORT_SIZE);
+        uint16_t port = port_of(packet);
         struct hc_address from = hc_address_ipv4(127, 0, 0, 1, port);
         mix_number(sim, sim->now);
         mix(sim, packet, (size_t)length);
@@ -293,8 +300,7 @@ static void deliver_down(struct hc_sim *sim, unsigned client) {
     uint8_t packet[PORT_SIZE + HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     int length;
     while ((length = hc_network_sim_receive(seat->down, sim->now, packet, sizeof(packet))) >= 0) {
-        uint16_t port;
-        memcpy(&port, packet, PORT_SIZE);
+        uint16_t port = port_of(packet);
         mix_number(sim, sim->now);
         mix(sim, packet, (size_t)length);
         if (seat->client == NULL || port != seat->port)

@@ -1,4 +1,6 @@
 /// Owns the attacks on the server, and on the attackers' own datagrams.
+#include "common/byte_order.h"
+#include "common/bytes.h"
 #include "hindcast/rng.h"
 #include "proto/datagram.h"
 #include "proto/message.h"
@@ -72,11 +74,26 @@ static const struct storm_taped *newest_data(const struct storm_match *match, un
     return NULL;
 }
 
-static const void *any_input(void *context, uint32_t index, uint32_t player) {
-    (void)context;
-    static const uint8_t keys[4][HC_INPUT_MAX] = {
+enum { LIES = 4 };
+
+/// Inputs that no client sends.
+struct lies {
+    uint8_t inputs[LIES][HC_INPUT_MAX];
+};
+
+static struct lies make_lies(const struct hc_game *game) {
+    static const uint8_t bytes[LIES][HC_INPUT_MAX] = {
         {0}, {1, 1, 200, 1}, {0xff, 0xff, 7, 0}, {1, 0xff, 90, 1}};
-    return keys[(index + player) % 4];
+    struct lies lies;
+    for (unsigned i = 0; i < LIES; i++)
+        hc_copy_little_endian(game->input_fields, game->input_field_count, game->input_size,
+                              bytes[i], lies.inputs[i]);
+    return lies;
+}
+
+static const void *any_input(void *context, uint32_t index, uint32_t player) {
+    const struct lies *lies = context;
+    return lies->inputs[(index + player) % LIES];
 }
 
 /// A well formed DATA in its own name, with a lie in it.
@@ -116,7 +133,8 @@ static void forge(struct storm_match *match, unsigned client, enum storm_attack 
         data.ack = random_of(match, 2) == 0 ? (uint32_t)hc_rng_next(&match->attack) : data.ack + 99;
         data.ack_bits = (uint32_t)hc_rng_next(&match->attack);
     }
-    if (!hc_message_put_input(&body, game, players, &message, any_input, match))
+    struct lies lies = make_lies(game);
+    if (!hc_message_put_input(&body, game, players, &message, any_input, &lies))
         return;
     data.body = bytes + HC_DATA_BODY_AT;
     data.body_size = body.at;
@@ -134,16 +152,18 @@ static void handshake(struct storm_match *match, unsigned client) {
         size_t size;
         uint16_t port = (uint16_t)(1024 + match->clients * (200 + random_of(match, 200)) + client);
         uint64_t id = hc_test_protocol_id(match->conns.game);
-        uint64_t nonce = hc_rng_next(&match->attack);
+        uint8_t nonce[8];
+        struct hc_writer writer = hc_bytes_writer(nonce, sizeof nonce);
+        hc_bytes_put_u64(&writer, hc_rng_next(&match->attack));
         if (i % 4 != 3) {
             struct hc_hello hello = {.protocol_id = i % 5 == 4 ? id + 1 : id};
-            memcpy(hello.client_nonce, &nonce, sizeof nonce);
+            memcpy(hello.client_nonce, nonce, sizeof nonce);
             size = hc_datagram_put_hello(&hello, bytes);
         } else {
             struct hc_connect connect = {
                 .extrapolations = 3, .protocol_id = id, .slot = random_of(match, 4), .players = 1};
-            memcpy(connect.client_nonce, &nonce, sizeof nonce);
-            memcpy(connect.cookie, &nonce, sizeof nonce);
+            memcpy(connect.client_nonce, nonce, sizeof nonce);
+            memcpy(connect.cookie, nonce, sizeof nonce);
             size = hc_datagram_put_connect(&connect, bytes);
         }
         hc_sim_inject(match->sim, client, port, bytes, size);

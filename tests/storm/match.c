@@ -7,6 +7,7 @@
 #include "tests/sim/games.h"
 #include "tests/storm/checkers/truth.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,9 @@ enum {
     LAST_PART = 30,
     SETTLED_TICKS = 20
 };
+
+/// A count with and without attacks.
+#define BOTH "%" PRIu64 " (%" PRIu64 ")"
 
 enum { COUNT_SIZE = 16 }; ///< before each counted block
 
@@ -633,9 +637,9 @@ static void compare_tame(const struct storm_plan *plan, const struct storm_optio
         const struct storm_client_counts *a = &outcome->clients[i], *b = &tame.clients[i];
         if (memcmp(a, b, sizeof *a) != 0)
             storm_fail(&outcome->verdict, STORM_WRONG, "hurt", 0,
-                       "attacks change client %u: stalls %lu (%lu without), stalled ticks %lu "
-                       "(%lu), inputs %lu (%lu), forced %lu (%lu), restarts %lu (%lu), snapshots "
-                       "%lu (%lu), events %lu (%lu)",
+                       "attacks change client %u: stalls " BOTH ", stalled ticks " BOTH
+                       ", inputs " BOTH ", forced " BOTH ", restarts " BOTH ", snapshots " BOTH
+                       ", events " BOTH,
                        i, a->stalls, b->stalls, a->stalled_ticks, b->stalled_ticks,
                        a->inputs_sampled, b->inputs_sampled, a->inputs_forced, b->inputs_forced,
                        a->restarts, b->restarts, a->snapshots, b->snapshots, a->events, b->events);
@@ -654,6 +658,7 @@ void storm_match_judge(const struct storm_plan *plan, const struct storm_options
         storm_match_play(plan, options, &again);
         if (again.trace != outcome->trace)
             storm_fail(&outcome->verdict, STORM_WRONG, "determinism", 0,
-                       "two runs leave the traces %016lx and %016lx", outcome->trace, again.trace);
+                       "two runs leave the traces %016" PRIx64 " and %016" PRIx64, outcome->trace,
+                       again.trace);
     }
 }

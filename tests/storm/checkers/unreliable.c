@@ -1,5 +1,6 @@
 /// Checks that each unreliable message arrives at most once and unaltered, at the other end of the
 /// connection that carried it. It sends them, too.
+#include "common/bytes.h"
 #include "hindcast/rng.h"
 #include "tests/storm/checkers/checker.h"
 
@@ -8,7 +9,8 @@
 enum {
     NUMBERS = 4096, ///< messages of a row that are told apart; it sends no more
     LONGEST = 120,  ///< bytes of a message at most
-    ID_SIZE = 5,    ///< its row and number
+    NUMBER_AT = 3,  ///< its direction and its row come before
+    ID_SIZE = 5,
     STREAM = 97,
 };
 
@@ -33,9 +35,10 @@ static size_t bytes_of(const struct storm_match *match, bool to_server, uint16_t
                        uint16_t number, uint8_t out[static LONGEST]) {
     struct hc_rng rng = hc_rng_init(match->plan->seed + to_server, (uint32_t)row << 16 | number);
     size_t size = ID_SIZE + hc_rng_below(&rng, LONGEST - ID_SIZE + 1);
-    out[0] = to_server;
-    memcpy(out + 1, &row, sizeof row);
-    memcpy(out + 3, &number, sizeof number);
+    struct hc_writer writer = hc_bytes_writer(out, ID_SIZE);
+    hc_bytes_put_u8(&writer, to_server);
+    hc_bytes_put_u16(&writer, row);
+    hc_bytes_put_u16(&writer, number);
     for (size_t i = ID_SIZE; i < size; i++)
         out[i] = (uint8_t)hc_rng_next(&rng);
     return size;
@@ -44,9 +47,9 @@ static size_t bytes_of(const struct storm_match *match, bool to_server, uint16_t
 static void receive(struct storm_match *match, struct row *row, bool to_server, uint16_t index,
                     unsigned client, const uint8_t *message, size_t size) {
     uint8_t expected[LONGEST];
-    uint16_t number = 0;
-    if (size >= ID_SIZE)
-        memcpy(&number, message + 3, sizeof number);
+    struct hc_reader reader = hc_bytes_reader(message, size);
+    hc_bytes_take(&reader, NUMBER_AT);
+    uint16_t number = hc_bytes_get_u16(&reader);
     if (size < ID_SIZE || number >= row->sent ||
         size != bytes_of(match, to_server, index, number, expected) ||
         memcmp(message, expected, size) != 0)
