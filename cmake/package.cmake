@@ -2,7 +2,10 @@
 # programs, libhindcast the shared libraries, libhindcast-dev what a game is built with. hindcast-view,
 # if it is built, has a package of its own: a server needs no graphics.
 
-set(packages programs:hindcast runtime:libhindcast development:libhindcast-dev)
+set(packages runtime:libhindcast development:libhindcast-dev)
+if(HC_PROGRAMS)
+  list(PREPEND packages programs:hindcast)
+endif()
 if(TARGET hindcast-view)
   list(APPEND packages view:hindcast-view)
 endif()
@@ -18,7 +21,9 @@ foreach(package ${packages})
 endforeach()
 # The documents and what they link to lie as they do here, so that their links work: whole for those who
 # serve and for those who build.
-foreach(package programs:hindcast development:libhindcast-dev)
+set(documented ${packages})
+list(FILTER documented INCLUDE REGEX "^(programs|development):")
+foreach(package ${documented})
   string(REGEX MATCH "^(.*):(.*)$" pair ${package})
   set(component ${CMAKE_MATCH_1})
   set(documents ${CMAKE_INSTALL_DATADIR}/doc/${CMAKE_MATCH_2})

@@ -1,0 +1,45 @@
+# The rooms of programs, a library for each, and the programs. They may use the operating system,
+# libevent and jansson.
+
+pkg_check_modules(EVENT REQUIRED IMPORTED_TARGET libevent_core libevent_extra)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+find_package(Threads REQUIRED)
+# Only hindcast-view needs these: without them it is not built.
+pkg_check_modules(SDL IMPORTED_TARGET sdl2>=2.0.22)
+pkg_check_modules(PNG IMPORTED_TARGET libpng>=1.6)
+
+# glibc has argp. Elsewhere, as beside musl, it is a library of its own: argp-standalone.
+include(CheckFunctionExists)
+check_function_exists(argp_parse HC_LIBC_HAS_ARGP)
+set(argp "")
+if(NOT HC_LIBC_HAS_ARGP)
+  find_library(HC_ARGP argp REQUIRED)
+  set(argp ${HC_ARGP})
+endif()
+
+hc_sources(programs common/programs)
+hc_sources(daemon server/daemon server/matches)
+hc_sources(bots client/bots)
+hc_sources(view client/view)
+hc_sources(checker check)
+
+hc_library(hc_programs SOURCES ${programs}
+  LINK hc_common PkgConfig::JANSSON ${argp} ${CMAKE_DL_LIBS})
+hc_library(hc_daemon SOURCES ${daemon}
+  LINK hc_server hc_programs PkgConfig::EVENT Threads::Threads)
+hc_library(hc_bots SOURCES ${bots} LINK hc_client hc_programs PkgConfig::EVENT)
+hc_library(hc_checker SOURCES ${checker} LINK hc_programs)
+
+hc_program(hindcastd MAIN server/daemon/main.c LINK hc_daemon)
+hc_program(hindcast-bot MAIN client/bots/bot_main.c LINK hc_bots)
+hc_program(hindcast-load MAIN client/bots/load_main.c LINK hc_bots)
+hc_program(hindcast-check MAIN check/main.c LINK hc_checker)
+
+if(SDL_FOUND AND PNG_FOUND)
+  hc_library(hc_view SOURCES ${view} LINK hc_bots PkgConfig::SDL PkgConfig::PNG m)
+  hc_program(hindcast-view MAIN client/view/view_main.c COMPONENT view PARTS LINK hc_view)
+  # A drawing finds the functions of hindcast/client.h there too.
+  target_sources(hindcast-view PRIVATE $<TARGET_OBJECTS:hc_client>)
+else()
+  message(STATUS "hindcast-view needs SDL 2 and libpng (libsdl2-dev, libpng-dev): not built")
+endif()
