@@ -230,24 +230,25 @@ def far_from_base(c):
     return [x for x in c.snaps if x.base is not None and x.as_of - x.base > 200]
 
 
-def play_out(snapshots, a, b, s, z):
-    """Until a, b and s have had so many snapshots each, and z some that are far from their base."""
+def play_out(snapshots, a, b, s, z, r):
+    """Until a, b, s and r have had so many snapshots each, and z some that are far from their base."""
     rng = random.Random(7)
     plan = [[rng.randint(-1, 1), rng.randint(-1, 1), rng.randrange(256), rng.randrange(2)] for _ in range(200)]
     start = time.monotonic()
     n = 0
-    while (min(len(c.snaps) for c in (a, b, s)) < snapshots or len(far_from_base(z)) <= 10) and \
+    while (min(len(c.snaps) for c in (a, b, s, r)) < snapshots or len(far_from_base(z)) <= 10) and \
             time.monotonic() < start + 3 * LIMIT:
         head = b.now() - b.welcome[7]
         a.send_inputs(lambda k: [plan[k // 9 % 200]], offset=12)
         if head % 60 < 40 and not 400 <= head < 490:       # b's inputs come late, and at last too late
             b.send_inputs(lambda k: [plan[k // 7 % 190 + 10]])
         s.send_inputs(None, offset=20)
+        r.send([INPUT, 4290772991, 0, 0, 0, 0, 0, b""])
         if head < 120 or not any(x.base is not None for x in z.snaps):
             z.send()
         n += 1
         while True:
-            for c in (a, b, s, z):
+            for c in (a, b, s, z, r):
                 c.poll()
             a.poll(0.004)
             if time.monotonic() >= start + n / 60:
@@ -282,11 +283,12 @@ def play(t, snapshots):
     b, s = t.client(), t.client(players=0, extrapolations=0)    # and s all by hold
     b.hold = True                                          # acknowledges nothing at all
     z = t.client()                                          # sends no inputs: its T stands still at first
+    r = t.client(players=0, extrapolations=1)               # without rules: it wants no corrections
     begun = time.monotonic()
-    for c in (a, b, s, z):
+    for c in (a, b, s, z, r):
         c.connect()
     check("spectator.no-players", s.own == [])
-    play_out(snapshots, a, b, s, z)
+    play_out(snapshots, a, b, s, z, r)
     elapsed = time.monotonic() - begun
     for name, c in (("linear", a), ("no-acks", b), ("spectator", s)):
         m, p = c.snaps, "play.%s." % name
@@ -325,6 +327,8 @@ def play(t, snapshots):
           f[0].forced[0][1] == z.snaps[0].A[0] + 1 and z.snaps[-1].A[0] == z.snaps[-1].as_of - z.history - 1,
           f and (f[0].forced, z.snaps[0].A, z.snaps[-1].A, z.snaps[-1].as_of))
     check("play.no-acks.forced", any(x.forced for x in b.snaps))
+    check("play.without-rules.no-corrections", not any(x.corrections for x in r.snaps) and not r.bad and
+          all(x.known for x in r.snaps), sum(len(x.corrections) for x in r.snaps))
     check("play.corrections", sum(len(x.corrections) for c in (a, s) for x in c.snaps) > 10)
     m = a.snaps
     for name, c, hows in (("linear", a, {HOLD, LINEAR}), ("hold", s, {HOLD}), ("step", z, {HOLD, LINEAR, STEP})):
@@ -377,7 +381,7 @@ def play(t, snapshots):
     check("snapshots.list-game-events", total["game events"] > 0 and all(
         max(x.events) <= x.F for c in (a, b, s) for x in c.snaps if x.events), total)
     print("# " + json.dumps(total))
-    for c in (a, b, s, z):
+    for c in (a, b, s, z, r):
         leave(c)
 
 

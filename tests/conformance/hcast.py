@@ -526,7 +526,7 @@ class Client:
         self.dropped = 0                                    # by the system: the socket's buffer was full
         self.hold, self.ack_state = None, (0, 0)            # see on_data
         self.A, self.refused_before, self.head, self.inputs = [], 0, None, {}
-        self.came, self.names = 0.0, Names()
+        self.came, self.names, self.ticket_seq = 0.0, Names(), 0
         self.events_oldest, self.events_early = 1, {}       # of the server: not received; by number, bytes
         self.rebind()
 
@@ -726,7 +726,7 @@ class Client:
         if kind == TICKET:
             need(len(m) == 4 and [type(x) for x in m[1:]] == [bytes] * 3 and
                  [len(x) for x in m[1:]] == [244, 32, 16], "TICKET")
-            return lambda: self.__dict__.update(ticket=(m[1], m[2]), reset_token=m[3])
+            return lambda: self.take_ticket(seq, m[1], m[2], m[3])
         if kind == CHALLENGE:
             need(len(m) == 2 and isinstance(m[1], bytes) and len(m[1]) == 8, "PATH_CHALLENGE")
             return lambda: self.send([RESPONSE, m[1]])
@@ -749,6 +749,10 @@ class Client:
         held = {**{n: x for n, x in events.items() if n >= self.events_oldest}, **self.events_early}
         need(number <= self.events_oldest + 256 and sum(map(len, held.values())) <= 16384, "too many events")
         return lambda: self.take_events(held)
+
+    def take_ticket(self, seq, token, secret, reset):
+        if seq > self.ticket_seq:
+            self.ticket_seq, self.ticket, self.reset_token = seq, (token, secret), reset
 
     def take_events(self, held):
         while self.events_oldest in held:
