@@ -385,9 +385,9 @@ static bool change_entity(const struct hc_scene *scene, struct view *view, hc_en
     randomize_fields(kind, -1, rng, state);
     if (hc_scene_may_read(&changed, entity)) { // it has come into reach
         *presence = before;
-        if (before == HC_ALIVE && kind->x >= 0) {
-            copy_field(&kind->fields[kind->x], state, old);
-            copy_field(&kind->fields[kind->y], state, old);
+        if (before == HC_ALIVE && kind->x != NULL) {
+            copy_field(&kind->fields[hc_kind_field(kind, kind->x)], state, old);
+            copy_field(&kind->fields[hc_kind_field(kind, kind->y)], state, old);
         }
     }
     if (*presence != HC_ALIVE)
@@ -476,7 +476,8 @@ static void change_past(struct hc_ck_examiner *examiner, hc_entity self, uint32_
             (declared && hc_scene_may_read_past(&scene, ago, (hc_entity)e)))
             continue;
         for (unsigned i = 0; i < kind->field_count; i++)
-            if (!declared || ((int)i != kind->x && (int)i != kind->y))
+            if (!declared || ((int)i != hc_kind_field(kind, kind->x) &&
+                              (int)i != hc_kind_field(kind, kind->y)))
                 hc_field_set(&kind->fields[i], state, hc_draw_field(&kind->fields[i], &rng));
     }
 }

@@ -204,12 +204,18 @@ static void find_positions(struct hc_plain *plain) {
         struct position *position = &plain->positions[e];
         const struct hc_kind *kind = hc_world_kind(world, (hc_entity)e);
         const uint8_t *state = plain->states + (size_t)e * world->stride;
-        position->placed = plain->presence[e] == HC_ALIVE && kind->x >= 0;
+        position->placed = plain->presence[e] == HC_ALIVE && kind->x != NULL;
         if (position->placed) {
-            position->x = hc_field_get(&kind->fields[kind->x], state);
-            position->y = hc_field_get(&kind->fields[kind->y], state);
+            position->x = hc_field_get(&kind->fields[hc_kind_field(kind, kind->x)], state);
+            position->y = hc_field_get(&kind->fields[hc_kind_field(kind, kind->y)], state);
         }
     }
+}
+
+static const struct hc_field *reduced_field(const struct hc_world *world, hc_entity player,
+                                            const struct hc_reduction *reduction) {
+    const struct hc_kind *kind = hc_world_kind(world, player);
+    return &kind->fields[hc_kind_field(kind, reduction->field)];
 }
 
 static void reduce(const struct hc_plain *plain, int64_t *results) {
@@ -223,7 +229,7 @@ static void reduce(const struct hc_plain *plain, int64_t *results) {
                 continue;
             int64_t value = 0;
             if (reduction->op != HC_REDUCE_COUNT)
-                value = hc_field_get(&hc_world_kind(world, e)->fields[reduction->field],
+                value = hc_field_get(reduced_field(world, e, reduction),
                                      plain->states + (size_t)e * world->stride);
             max = count == 0 || value > max ? value : max;
             sum += value;

@@ -247,9 +247,10 @@ void hc_cl_interpolation_compose(struct hc_cl_interpolation *interpolation,
 }
 
 /// Whether the errors put the entity farther off than it may move without a jump.
-static bool too_far(const struct hc_kind *kind, const int64_t *errors) {
-    int64_t limit = (int64_t)kind->teleport * HC_CL_INTERPOLATION_UNIT;
-    return kind->x >= 0 && (farther(errors[kind->x], limit) || farther(errors[kind->y], limit));
+static bool too_far(const struct hc_world *world, hc_entity entity, const int64_t *errors) {
+    int64_t limit = (int64_t)hc_world_kind(world, entity)->teleport * HC_CL_INTERPOLATION_UNIT;
+    int x = world->x_of[world->kind_of[entity]], y = world->y_of[world->kind_of[entity]];
+    return x >= 0 && (farther(errors[x], limit) || farther(errors[y], limit));
 }
 
 static void correct_entity(struct hc_cl_interpolation *interpolation, hc_entity entity,
@@ -269,7 +270,7 @@ static void correct_entity(struct hc_cl_interpolation *interpolation, hc_entity 
             bool fades = field->interpolate != HC_HOLD && !farther(error, error_max);
             errors[f] = fades ? error : 0;
         }
-        pops = too_far(kind, errors);
+        pops = too_far(interpolation->world, entity, errors);
     }
     if (pops)
         memset(errors, 0, kind->field_count * sizeof *errors);

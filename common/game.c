@@ -65,6 +65,30 @@ static bool measure(struct hc_world *world) {
     return true;
 }
 
+int hc_kind_field(const struct hc_kind *kind, const char *name) {
+    for (unsigned i = 0; i < kind->field_count && name != NULL; i++)
+        if (strcmp(kind->fields[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+/// The index of the field that a reduction reads; of a count, which reads none, 0.
+static uint8_t reduced_field(const struct hc_game *game, const struct hc_reduction *reduction) {
+    int field = hc_kind_field(&game->kinds[game->owned[0].kind], reduction->field);
+    return field < 0 ? 0 : (uint8_t)field;
+}
+
+/// Finds the fields that the tables name.
+static void name_fields(struct hc_world *world) {
+    const struct hc_game *game = world->game;
+    for (unsigned k = 0; k < game->kind_count; k++) {
+        world->x_of[k] = (int8_t)hc_kind_field(&game->kinds[k], game->kinds[k].x);
+        world->y_of[k] = (int8_t)hc_kind_field(&game->kinds[k], game->kinds[k].y);
+    }
+    for (unsigned i = 0; i < game->reduction_count; i++)
+        world->reduced[i] = reduced_field(game, &game->reductions[i]);
+}
+
 enum hc_status hc_world_init(struct hc_world *world, const struct hc_game *game, uint16_t players,
                              uint16_t tick_rate, uint64_t seed,
                              const struct hc_allocator *allocator) {
@@ -92,6 +116,7 @@ enum hc_status hc_world_init(struct hc_world *world, const struct hc_game *game,
         return HC_NO_MEMORY;
     }
     lay_out(&laid_out);
+    name_fields(&laid_out);
     *world = laid_out;
     return HC_OK;
 }
@@ -178,8 +203,8 @@ static uint64_t hash_kind(uint64_t hash, const struct hc_kind *kind) {
     hash = hash_text(hash, kind->name);
     hash = hash_number(hash, kind->state_size);
     hash = hash_fields(hash, kind->fields, kind->field_count);
-    hash = hash_number(hash, (uint64_t)kind->x);
-    hash = hash_number(hash, (uint64_t)kind->y);
+    hash = hash_number(hash, (uint64_t)hc_kind_field(kind, kind->x));
+    hash = hash_number(hash, (uint64_t)hc_kind_field(kind, kind->y));
     return hash_number(hash, kind->teleport);
 }
 
@@ -221,7 +246,7 @@ uint64_t hc_game_hash(const struct hc_game *game) {
     hash = hash_number(hash, game->reduction_count);
     for (unsigned i = 0; i < game->reduction_count; i++) {
         hash = hash_number(hash, (uint64_t)game->reductions[i].op);
-        hash = hash_number(hash, game->reductions[i].field);
+        hash = hash_number(hash, reduced_field(game, &game->reductions[i]));
     }
     hash = hash_number(hash, game->reach);
     if (game->lookback != 0)

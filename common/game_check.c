@@ -74,6 +74,14 @@ static bool check_input_stays(const struct complaint *to, const struct hc_game *
     return true;
 }
 
+/// The index of the first field of that name, which one of them has.
+static unsigned first_of_name(const struct hc_field *fields, const char *name) {
+    unsigned i = 0;
+    while (strcmp(fields[i].name, name) != 0)
+        i++;
+    return i;
+}
+
 /// Checks by which field `field`, one of the `count` at `fields`, moves.
 static bool check_moves(const struct complaint *to, const char *owner,
                         const struct hc_field *fields, unsigned count,
@@ -108,9 +116,12 @@ static bool check_fields(const struct complaint *to, const char *owner,
     }
     if (offset != size)
         return complain(to, "%s: the fields cover %u bytes of %u", owner, offset, size);
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
+        if (first_of_name(fields, fields[i].name) != i)
+            return complain(to, "%s.%s: two fields have this name", owner, fields[i].name);
         if (!check_moves(to, owner, fields, count, &fields[i]))
             return false;
+    }
     return true;
 }
 
@@ -150,15 +161,14 @@ static bool check_kind(const struct complaint *to, const struct hc_kind *kind, b
                         HC_STATE_MAX);
     if (!check_fields(to, kind->name, kind->fields, kind->field_count, kind->state_size, referee))
         return false;
-    if (kind->x == -1 && kind->y == -1)
+    if (kind->x == NULL && kind->y == NULL)
         return true;
     if (referee)
         return complain(to, "%s: the referee has no position", kind->name);
-    if (kind->x < 0 || kind->y < 0 || kind->x == kind->y || kind->x >= kind->field_count ||
-        kind->y >= kind->field_count)
-        return complain(to, "%s: x %d and y %d are not two of its fields, nor both -1", kind->name,
-                        kind->x, kind->y);
-    return true;
+    int x = hc_kind_field(kind, kind->x), y = hc_kind_field(kind, kind->y);
+    return (x >= 0 && y >= 0 && x != y) ||
+           complain(to, "%s: x '%s' and y '%s' are not two of its fields, nor both NULL",
+                    kind->name, kind->x != NULL ? kind->x : "", kind->y != NULL ? kind->y : "");
 }
 
 static bool check_kinds(const struct complaint *to, const struct hc_game *game) {
@@ -216,7 +226,7 @@ static bool check_view(const struct complaint *to, const struct hc_game *game) {
     // 1.25 views must fit a uint32_t, and a client must receive every entity that its players read.
     if (game->view < game->reach || game->view > UINT32_C(1) << 30)
         return complain(to, "view %u is neither 0 nor in [reach, 2^30]", (unsigned)game->view);
-    if (game->kinds[game->owned[0].kind].x < 0)
+    if (game->kinds[game->owned[0].kind].x == NULL)
         return complain(to, "view %u: the player has no position to look from",
                         (unsigned)game->view);
     return true;
@@ -255,13 +265,17 @@ static bool check_reductions(const struct complaint *to, const struct hc_game *g
                         HC_REDUCTIONS_MAX);
     if (game->reduction_count > 0 && game->reductions == NULL)
         return complain(to, "reductions: no table");
-    unsigned fields = game->kinds[game->owned[0].kind].field_count;
+    const struct hc_kind *player = &game->kinds[game->owned[0].kind];
     for (unsigned i = 0; i < game->reduction_count; i++) {
         const struct hc_reduction *reduction = &game->reductions[i];
         if ((unsigned)reduction->op > HC_REDUCE_MAX)
             return complain(to, "reductions[%u]: op %u is none", i, (unsigned)reduction->op);
-        if (reduction->op != HC_REDUCE_COUNT && reduction->field >= fields)
-            return complain(to, "reductions[%u]: the player has no field %u", i, reduction->field);
+        if (reduction->op == HC_REDUCE_COUNT && reduction->field != NULL)
+            return complain(to, "reductions[%u]: a count is of players, not of a field %s", i,
+                            reduction->field);
+        if (reduction->op != HC_REDUCE_COUNT && hc_kind_field(player, reduction->field) < 0)
+            return complain(to, "reductions[%u]: the player's kind %s has no field '%s'", i,
+                            player->name, reduction->field != NULL ? reduction->field : "");
     }
     return true;
 }

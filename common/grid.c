@@ -13,11 +13,11 @@ struct hc_grid_shape hc_grid_shape(const struct hc_world *world) {
     // The reach is at most 2^30: positions of 30 bits, signed or not, differ by less than the rest.
     const struct hc_game *game = world->game;
     for (unsigned k = 0; k < game->kind_count; k++) {
-        if (game->kinds[k].x < 0)
+        if (world->x_of[k] < 0)
             continue;
         shape.entities = world->entities;
-        shape.wide |= game->kinds[k].fields[game->kinds[k].x].bits > 30 ||
-                      game->kinds[k].fields[game->kinds[k].y].bits > 30;
+        shape.wide |= game->kinds[k].fields[world->x_of[k]].bits > 30 ||
+                      game->kinds[k].fields[world->y_of[k]].bits > 30;
     }
     while (shape.buckets < shape.entities)
         shape.buckets *= 2;

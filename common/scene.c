@@ -136,12 +136,12 @@ void hc_emit(struct hc_scene *scene, unsigned kind, uint32_t number) {
 }
 
 /// Adds a player's `state` to `result`, which is of no player yet if `first`.
-static int64_t reduce(const struct hc_reduction *reduction, const struct hc_kind *kind,
-                      const void *state, int64_t result, bool first) {
-    if (reduction->op == HC_REDUCE_COUNT)
+static int64_t reduce(enum hc_reduce op, const struct hc_field *field, const void *state,
+                      int64_t result, bool first) {
+    if (op == HC_REDUCE_COUNT)
         return result + 1;
-    int64_t value = hc_field_get(&kind->fields[reduction->field], state);
-    if (reduction->op == HC_REDUCE_SUM)
+    int64_t value = hc_field_get(field, state);
+    if (op == HC_REDUCE_SUM)
         return result + value;
     return first || value > result ? value : result;
 }
@@ -162,7 +162,8 @@ void hc_scene_reduce(const struct hc_world *world, const uint8_t *presence, cons
             continue;
         const uint8_t *state = states + (size_t)entity * world->stride;
         for (unsigned i = 0; i < game->reduction_count; i++)
-            results[i] = reduce(&game->reductions[i], kind, state, results[i], first);
+            results[i] = reduce(game->reductions[i].op, &kind->fields[world->reduced[i]], state,
+                                results[i], first);
         first = false;
     }
 }

@@ -252,10 +252,11 @@ static bool is_player(const struct hc_world *world, hc_entity entity) {
 /// Whether the change of a player's state from `a` to `b` may change a reduction.
 static bool reduced(const struct hc_timeline *tl, hc_entity entity, bool presence_changed,
                     const uint8_t *a, const uint8_t *b) {
-    const struct hc_game *game = tl->config.world->game;
-    const struct hc_kind *kind = hc_world_kind(tl->config.world, entity);
+    const struct hc_world *world = tl->config.world;
+    const struct hc_game *game = world->game;
+    const struct hc_kind *kind = hc_world_kind(world, entity);
     for (uint8_t r = 0; r < game->reduction_count; r++) {
-        const struct hc_field *field = &kind->fields[game->reductions[r].field];
+        const struct hc_field *field = &kind->fields[world->reduced[r]];
         if (presence_changed || (game->reductions[r].op != HC_REDUCE_COUNT &&
                                  hc_field_get(field, a) != hc_field_get(field, b)))
             return true;
@@ -316,7 +317,7 @@ bool hc_spread_rewrite(struct hc_timeline *tl, const struct hc_ring_row *row, hc
         return false;
     tl->changed[row->slot] = tl->head + 1;
     struct move move = {.had = false};
-    if (kind->x >= 0) {
+    if (kind->x != NULL) {
         move.had =
             was == HC_ALIVE && hc_world_position(world, entity, old, &move.from[0], &move.from[1]);
         move.has =
@@ -351,7 +352,7 @@ bool hc_spread_is_plain(const struct hc_timeline *tl, hc_entity entity) {
     const struct hc_game *game = tl->config.world->game;
     const struct hc_kind *kind = hc_world_kind(tl->config.world, entity);
     bool reduced_kind = game->reduction_count > 0 && kind == &game->kinds[game->owned[0].kind];
-    return kind->x < 0 && entity != HC_REFEREE && !reduced_kind && tl->past == NULL &&
+    return kind->x == NULL && entity != HC_REFEREE && !reduced_kind && tl->past == NULL &&
            kind->state_size == tl->config.world->stride;
 }
 

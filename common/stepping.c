@@ -549,9 +549,10 @@ static void move_all(struct hc_timeline *tl, const struct hc_ring_row *row,
                      const struct hc_ring_row *next, hc_entity first, uint32_t count) {
     const struct hc_world *world = tl->config.world;
     const struct hc_kind *kind = hc_world_kind(world, first);
-    if (kind->x < 0)
+    if (kind->x == NULL)
         return;
-    const struct hc_field *x = &kind->fields[kind->x], *y = &kind->fields[kind->y];
+    const struct hc_field *x = &kind->fields[world->x_of[world->kind_of[first]]];
+    const struct hc_field *y = &kind->fields[world->y_of[world->kind_of[first]]];
     for (uint32_t e = first; e < first + count; e++) {
         const uint8_t *old = row->states + (size_t)e * world->stride;
         const uint8_t *new = next->states + (size_t)e * world->stride;

@@ -20,10 +20,10 @@ static void draw_dot(const struct hc_frame *frame, const struct hc_client_shown 
                                                    0x9b5de5ff, 0xff9f1cff, 0xf15bb5ff, 0xffd6a5ff};
     const struct hc_cl_canvas *canvas = frame->canvas->context;
     const struct hc_kind *table = shown->table;
-    if (table->x < 0)
+    if (table->x == NULL)
         return;
-    double x = hc_client_shown_value(shown, table->state_size, table->fields[table->x].offset);
-    double y = hc_client_shown_value(shown, table->state_size, table->fields[table->y].offset);
+    double x = shown->values[hc_kind_field(table, table->x)];
+    double y = shown->values[hc_kind_field(table, table->y)];
     bool own = shown->owner == frame->own && frame->own != HC_NO_PLAYER;
     frame->canvas->disc(frame->canvas, x, y, (own ? OWN_DOT : DOT) / canvas->scale,
                         own ? 0x4cc9f0ff : colours[shown->kind]);

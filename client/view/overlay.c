@@ -152,7 +152,8 @@ static bool recorded(const struct hc_client *client, hc_tick tick, hc_entity ent
 static bool elsewhere(const struct hc_cl_canvas *canvas, const struct hc_client *client,
                       const struct hc_client_shown *ghost, uint64_t now_us) {
     struct hc_client_shown shown;
-    int8_t x = ghost->table->x, y = ghost->table->y;
+    int x = hc_kind_field(ghost->table, ghost->table->x);
+    int y = hc_kind_field(ghost->table, ghost->table->y);
     if (x < 0)
         return false;
     if (!hc_client_show(client, now_us, ghost->entity, &shown))

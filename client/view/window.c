@@ -99,8 +99,9 @@ static struct hc_area area_of(const struct hc_cl_window *window, struct hc_cl_wi
         return window->drawing->area(world, visible ? &shown : NULL);
     }
     for (hc_entity next = 0; hc_client_show_next(client, now_us, &next, &shown);)
-        if (shown.table->x >= 0)
-            widen(pane, shown.values[shown.table->x], shown.values[shown.table->y]);
+        if (shown.table->x != NULL)
+            widen(pane, shown.values[hc_kind_field(shown.table, shown.table->x)],
+                  shown.values[hc_kind_field(shown.table, shown.table->y)]);
     double margin = 0.05 * fmax(pane->bounds.width, pane->bounds.height) + 1;
     return (struct hc_area){pane->bounds.left - margin, pane->bounds.top - margin,
                             pane->bounds.width + 2 * margin, pane->bounds.height + 2 * margin};
@@ -145,11 +146,12 @@ static void find_self(const struct hc_cl_window *window, struct hc_cl_window_pan
                       const struct hc_frame *frame, const SDL_Rect *place, uint64_t now_us) {
     struct hc_client_shown shown;
     hc_entity own = hc_world_player(frame->world, frame->own);
-    if (!hc_client_show(pane->client.client, now_us, own, &shown) || shown.table->x < 0)
+    if (!hc_client_show(pane->client.client, now_us, own, &shown) || shown.table->x == NULL)
         return;
     pane->has_self = true;
-    pane->self = hc_cl_canvas_place(&window->canvas, shown.values[shown.table->x],
-                                    shown.values[shown.table->y]);
+    pane->self = hc_cl_canvas_place(&window->canvas,
+                                    shown.values[hc_kind_field(shown.table, shown.table->x)],
+                                    shown.values[hc_kind_field(shown.table, shown.table->y)]);
     pane->self.x += (float)place->x;
     pane->self.y += (float)place->y;
 }

@@ -22,15 +22,13 @@ static const struct hc_field referee_fields[] = {
 };
 _Static_assert(sizeof(struct hc_arena_referee) == 4, "the fields must cover the referee");
 
-enum { PLAYER_SCORE = 5 }; // index in player_fields
-
 static const struct hc_field player_fields[] = {
     HC_FIELD(struct hc_arena_player, x, 16, false, .interpolate = HC_LINEAR, .moves_by = "vx"),
     HC_FIELD(struct hc_arena_player, y, 16, false, .interpolate = HC_LINEAR, .moves_by = "vy"),
     HC_FIELD(struct hc_arena_player, vx, 12, true),
     HC_FIELD(struct hc_arena_player, vy, 12, true),
     HC_FIELD(struct hc_arena_player, health, 7, false),
-    [PLAYER_SCORE] = HC_FIELD(struct hc_arena_player, score, 7, false),
+    HC_FIELD(struct hc_arena_player, score, 7, false),
     HC_FIELD(struct hc_arena_player, deaths, 7, false),
     HC_FIELD(struct hc_arena_player, cooldown, 6, false, .countdown = true),
     HC_FIELD(struct hc_arena_player, aim, 8, false, .interpolate = HC_ANGLE),
@@ -85,10 +83,10 @@ static const struct hc_game_event_kind event_kinds[] = {
     }
 
 static const struct hc_kind kinds[] = {
-    [HC_ARENA_KIND_REFEREE] = KIND("referee", referee_fields, struct hc_arena_referee, -1, -1, 0),
-    [HC_ARENA_KIND_PLAYER] = KIND("player", player_fields, struct hc_arena_player, 0, 1, 1),
-    [HC_ARENA_KIND_SHOT] = KIND("shot", shot_fields, struct hc_arena_shot, 0, 1, HC_ARENA_STRUCK),
-    [HC_ARENA_KIND_PICKUP] = KIND("pickup", pickup_fields, struct hc_arena_pickup, 0, 1, 1),
+    [HC_ARENA_KIND_REFEREE] = KIND("referee", referee_fields, struct hc_arena_referee, NULL, NULL, 0),
+    [HC_ARENA_KIND_PLAYER] = KIND("player", player_fields, struct hc_arena_player, "x", "y", 1),
+    [HC_ARENA_KIND_SHOT] = KIND("shot", shot_fields, struct hc_arena_shot, "x", "y", HC_ARENA_STRUCK),
+    [HC_ARENA_KIND_PICKUP] = KIND("pickup", pickup_fields, struct hc_arena_pickup, "x", "y", 1),
 };
 
 static const struct hc_slots owned[] = {
@@ -102,8 +100,8 @@ static const struct hc_slots unowned[] = {
 
 static const struct hc_reduction reductions[] = {
     [HC_ARENA_PRESENT] = {.op = HC_REDUCE_COUNT},
-    [HC_ARENA_TOTAL_SCORE] = {.op = HC_REDUCE_SUM, .field = PLAYER_SCORE},
-    [HC_ARENA_BEST_SCORE] = {.op = HC_REDUCE_MAX, .field = PLAYER_SCORE},
+    [HC_ARENA_TOTAL_SCORE] = {.op = HC_REDUCE_SUM, .field = "score"},
+    [HC_ARENA_BEST_SCORE] = {.op = HC_REDUCE_MAX, .field = "score"},
 };
 
 static bool start(const struct hc_world *world, hc_entity self, void *out) {

@@ -30,7 +30,6 @@ enum {
 static const struct hc_field referee_fields[] = {
     HC_FIELD(struct duel_referee, pause, 8, false, .countdown = true),
 };
-enum { PLAYER_KILLS = 4 }; // index in player_fields
 static const struct hc_field player_fields[] = {
     HC_FIELD(struct duel_player, x, 14, false, .interpolate = HC_LINEAR),
     HC_FIELD(struct duel_player, y, 13, false, .interpolate = HC_LINEAR),
@@ -51,13 +50,13 @@ static const struct hc_field input_fields[] = {
     HC_FIELD(struct duel_input, own_shown_ago, 6, false, .own_shown_ago = true),
 };
 static const struct hc_kind kinds[] = {
-    [KIND_REFEREE] = {"referee", sizeof(struct duel_referee), 1, referee_fields, -1, -1, 0, 0},
-    [KIND_PLAYER] = {"player", sizeof(struct duel_player), 9, player_fields, 0, 1, 64 * DUEL_PX,
+    [KIND_REFEREE] = {"referee", sizeof(struct duel_referee), 1, referee_fields, NULL, NULL, 0, 0},
+    [KIND_PLAYER] = {"player", sizeof(struct duel_player), 9, player_fields, "x", "y", 64 * DUEL_PX,
                      MOST_EVENTS},
 };
 static const struct hc_slots owned[] = {{.kind = KIND_PLAYER, .count = 1}};
 static const struct hc_reduction reductions[] = {
-    [BEST_KILLS] = {.op = HC_REDUCE_MAX, .field = PLAYER_KILLS},
+    [BEST_KILLS] = {.op = HC_REDUCE_MAX, .field = "kills"},
 };
 static const struct hc_game_event_kind event_kinds[] = {
     [DUEL_SHOT] = {"shot", 0},

@@ -24,7 +24,6 @@ enum {
 static const struct hc_field referee_fields[] = {
     HC_FIELD(struct pong_referee, pause, 8, false, .countdown = true),
 };
-enum { PADDLE_SCORE = 2 }; // index in paddle_fields
 static const struct hc_field paddle_fields[] = {
     HC_FIELD(struct pong_paddle, x, 10, false),
     HC_FIELD(struct pong_paddle, y, 9, false, .interpolate = HC_LINEAR),
@@ -43,14 +42,14 @@ static const struct hc_field ball_fields[] = {
 static const struct hc_field input_fields[] = {HC_FIELD(struct pong_input, move, 2, true)};
 
 static const struct hc_kind kinds[] = {
-    [KIND_REFEREE] = {"referee", sizeof(struct pong_referee), 1, referee_fields, -1, -1, 0, 0},
-    [KIND_PADDLE] = {"paddle", sizeof(struct pong_paddle), 3, paddle_fields, 0, 1, 64, 0},
-    [KIND_BALL] = {"ball", sizeof(struct pong_ball), 6, ball_fields, 0, 1, 64, 0},
+    [KIND_REFEREE] = {"referee", sizeof(struct pong_referee), 1, referee_fields, NULL, NULL, 0, 0},
+    [KIND_PADDLE] = {"paddle", sizeof(struct pong_paddle), 3, paddle_fields, "x", "y", 64, 0},
+    [KIND_BALL] = {"ball", sizeof(struct pong_ball), 6, ball_fields, "x", "y", 64, 0},
 };
 static const struct hc_slots owned[] = {{.kind = KIND_PADDLE, .count = 1}};
 static const struct hc_slots unowned[] = {{.kind = KIND_BALL, .count = 1}};
 static const struct hc_reduction reductions[] = {
-    [BEST_SCORE] = {.op = HC_REDUCE_MAX, .field = PADDLE_SCORE},
+    [BEST_SCORE] = {.op = HC_REDUCE_MAX, .field = "score"},
 };
 
 static int clamp(int value, int low, int high) {

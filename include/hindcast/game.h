@@ -66,11 +66,11 @@ struct hc_field {
     uint8_t group;       ///< in [0, HC_GROUPS_MAX) for the referee's fields; else 0
     bool countdown;      ///< unsigned: the linear extrapolation lowers it by 1 each tick to 0; the
                          ///< referee's also falls while a client holds the referee
-    uint16_t moves_per;  ///< ticks in which it moves by that field's value; 0: a second
     /// Name of the signed field of this kind by which the linear extrapolation moves this one,
     /// within its range; NULL: none does. It only makes snapshots smaller: the step moves the field
     /// itself, and where it moves it otherwise, as at a bounce, the snapshot has the difference.
     const char *moves_by;
+    uint16_t moves_per; ///< ticks in which it moves by that field's value; 0: a second
     /// At most one, unsigned field of the input, in games with a lookback, whose bits hold
     /// `lookback`: how many ticks before the input's tick was the one at which its player was shown
     /// the others. The client library writes it into every input, and the server limits it to
@@ -94,7 +94,7 @@ enum hc_extrapolation {
 };
 
 /// HC_FIELD(s, m, bits, is_signed, ...) describes member `m` of struct `s`; more designators may
-/// follow. In C++ it needs C++20.
+/// follow. In C++ it needs C++20, and they stand in the order of struct hc_field.
 #define HC_FIELD(s, m, b, ...) HC_FIELD_OF(s, m, b, __VA_ARGS__, )
 #define HC_FIELD_OF(s, m, b, sg, ...)                                                              \
     {                                                                                              \
@@ -133,7 +133,7 @@ struct hc_kind {
     uint16_t state_size; ///< bytes, in [1, HC_STATE_MAX]
     uint16_t field_count;
     const struct hc_field *fields;
-    int8_t x, y;       ///< indices of the position fields, or -1, -1: no position, no neighbours
+    const char *x, *y; ///< names of the position fields; NULL, NULL: no position, no neighbours
     uint32_t teleport; ///< a longer move in x or y within a tick is not interpolated; wire units
     /// The most game events that an entity emits in one step, [0, HC_EMITTED_MAX]; the timeline
     /// keeps room for them at every tick. Count the worst case, which hindcast-check may not meet:
@@ -155,10 +155,11 @@ struct hc_slots {
 /// The operation of a reduction. The maximum of no players is 0.
 enum hc_reduce { HC_REDUCE_COUNT, HC_REDUCE_SUM, HC_REDUCE_MAX };
 
-/// One number over all players that are alive at a tick. The referee reads the world through these.
+/// One number over all players that are alive at a tick, and over nothing else. The referee reads
+/// the world through these alone: what it must know of a shot or a ball, a player keeps in a field.
 struct hc_reduction {
     enum hc_reduce op;
-    uint8_t field; ///< index of a field of the player's kind; HC_REDUCE_COUNT ignores it
+    const char *field; ///< name of a field of the player's kind; NULL for HC_REDUCE_COUNT
 };
 
 struct hc_scene;
@@ -291,6 +292,8 @@ struct hc_world {
     uint16_t stride;     ///< bytes from one entity's state to the next in an array of states
     uint8_t *kind_of;    ///< [entities] kind of each slot
     hc_player *owner_of; ///< [entities] owner of each slot, HC_NO_PLAYER for none
+    int8_t x_of[HC_KINDS_MAX], y_of[HC_KINDS_MAX]; ///< indices of each kind's position fields, or -1
+    uint8_t reduced[HC_REDUCTIONS_MAX]; ///< index of the field of each reduction; of a count 0
     const struct hc_allocator *allocator;
 };
 
@@ -348,10 +351,11 @@ HC_API bool hc_field_fits(const struct hc_field *field, int64_t value);
 static inline bool hc_world_position(const struct hc_world *world, hc_entity entity,
                                      const void *state, int64_t *x, int64_t *y) {
     const struct hc_kind *kind = hc_world_kind(world, entity);
-    if (kind->x < 0)
+    int x_field = world->x_of[world->kind_of[entity]], y_field = world->y_of[world->kind_of[entity]];
+    if (x_field < 0)
         return false;
-    *x = hc_field_get(&kind->fields[kind->x], state);
-    *y = hc_field_get(&kind->fields[kind->y], state);
+    *x = hc_field_get(&kind->fields[x_field], state);
+    *y = hc_field_get(&kind->fields[y_field], state);
     return true;
 }
 
@@ -365,6 +369,9 @@ static inline bool hc_world_teleports(const struct hc_world *world, hc_entity en
         return false;
     return to_x - x > most || x - to_x > most || to_y - y > most || y - to_y > most;
 }
+
+/// The index of the field of that name in a kind; -1: it has none, or `name` is NULL.
+HC_API int hc_kind_field(const struct hc_kind *kind, const char *name);
 
 /// The hash of a tick over `presence[entities]` and `states[entities * stride]`, as PROTOCOL.md
 /// defines it: fields in table order, little-endian; equal on every architecture.

@@ -47,6 +47,7 @@ struct hc_scene {
     hc_entity self;
     uint8_t groups_read; ///< bit g: the step has read field group g of the referee
     bool too_far;        ///< the step has looked back further than the game's lookback
+    bool not_reduced;    ///< the step has read a reduction that the game does not have
     uint64_t past_read;  ///< bit a - 1: the step has read states of `a` ticks ago
     bool event_refused;  ///< a step emitted an event that its game's tables do not allow
     bool emitted;        ///< a step emitted an event
@@ -143,10 +144,12 @@ static inline enum hc_roster hc_scene_roster(const struct hc_scene *scene) {
     return (enum hc_roster)scene->roster_changes[owner];
 }
 
-/// Reduction `index` of the game's table; only for the referee's step.
-static inline int64_t hc_scene_reduction(const struct hc_scene *scene, unsigned index) {
+/// Reduction `index` of the game's table; only for the referee's step. 0 if the table has none.
+static inline int64_t hc_scene_reduction(struct hc_scene *scene, unsigned index) {
     HC_CHECK(scene->self == HC_REFEREE && index < scene->world->game->reduction_count);
-    return scene->reductions[index];
+    bool has = index < scene->world->game->reduction_count;
+    scene->not_reduced |= !has;
+    return has ? scene->reductions[index] : 0;
 }
 
 /// 64 random bits: a hash of the world's seed, the tick, `self` and `purpose`. Clients know the

@@ -47,9 +47,9 @@ static const struct hc_field body_fields[] = {
     BODY_FIELD(12), BODY_FIELD(13), BODY_FIELD(14), BODY_FIELD(15)};
 static const struct hc_field push_fields[] = {HC_FIELD(struct push, by, 32, false)};
 static const struct hc_kind kinds[] = {
-    {"clock", sizeof(struct clock), 1, clock_fields, -1, -1, 0, 0},
-    {"player", sizeof(struct body), 16, body_fields, -1, -1, 0, 0},
-    {"body", sizeof(struct body), 16, body_fields, -1, -1, 0, 0},
+    {"clock", sizeof(struct clock), 1, clock_fields, NULL, NULL, 0, 0},
+    {"player", sizeof(struct body), 16, body_fields, NULL, NULL, 0, 0},
+    {"body", sizeof(struct body), 16, body_fields, NULL, NULL, 0, 0},
 };
 
 static void start_body(hc_entity self, struct body *out) {

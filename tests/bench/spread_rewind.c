@@ -55,8 +55,8 @@ static const struct hc_field bird_fields[] = {
 static const struct hc_field flap_fields[] = {HC_FIELD(struct flap, x, 8, true),
                                               HC_FIELD(struct flap, y, 8, true)};
 static const struct hc_kind kinds[] = {
-    {"air", sizeof(struct air), 1, air_fields, -1, -1, 0, 0},
-    {"bird", sizeof(struct bird), 6, bird_fields, 0, 1, 1000, 0},
+    {"air", sizeof(struct air), 1, air_fields, NULL, NULL, 0, 0},
+    {"bird", sizeof(struct bird), 6, bird_fields, "x", "y", 1000, 0},
 };
 static const struct hc_slots owned[] = {{.kind = 1, .count = 1}, {.kind = 1, .count = OWNED - 1}};
 

@@ -8,7 +8,8 @@ static bool hides(const struct hc_world *world, hc_entity viewer, const void *vi
     (void)viewer_state;
     if (other == HC_REFEREE || world->owner_of[other] == world->owner_of[viewer])
         __builtin_trap();
-    return kind->x >= 0 && hc_field_get(&kind->fields[kind->x], other_state) % 4 == 0;
+    return kind->x != NULL &&
+           hc_field_get(&kind->fields[hc_kind_field(kind, kind->x)], other_state) % 4 == 0;
 }
 
 #define TAG_HIDES hides

@@ -45,6 +45,10 @@ struct tag_input {
 #ifndef TAG_LOOKBACK
 #define TAG_LOOKBACK 0
 #endif
+/// The reduction that counts the players.
+#ifndef TAG_PRESENT
+#define TAG_PRESENT 0
+#endif
 /// The place where a player appears.
 #ifndef TAG_RANDOM
 #define TAG_RANDOM(scene) hc_scene_random(scene, 0)
@@ -108,9 +112,9 @@ static const struct hc_field tag_input_fields[] = {
     HC_FIELD(struct tag_input, y, 4, true),
 };
 static const struct hc_kind tag_kinds[] = {
-    {"referee", sizeof(struct tag_referee), 3, tag_referee_fields, -1, -1, 0, 0},
-    {"player", sizeof(struct tag_player), 4, tag_player_fields, 0, 1, 100, 1},
-    {"ball", sizeof(struct tag_ball), 4, tag_ball_fields, 0, 1, 100, 1},
+    {"referee", sizeof(struct tag_referee), 3, tag_referee_fields, NULL, NULL, 0, 0},
+    {"player", sizeof(struct tag_player), 4, tag_player_fields, "x", "y", 100, 1},
+    {"ball", sizeof(struct tag_ball), 4, tag_ball_fields, "x", "y", 100, 1},
 };
 static const struct hc_game_event_kind tag_event_kinds[] = {
     {"bounce", 2}, {"tagged", 5}, TAG_MORE_EVENTS};
@@ -134,7 +138,7 @@ static bool tag_step_referee(struct hc_scene *scene, struct tag_referee *out) {
     const struct tag_referee *now = hc_scene_referee(scene, TAG_GROUP_ROUND);
     bool ends = now->clock == 0;
     *out = *now;
-    out->present = (uint8_t)hc_scene_reduction(scene, 0);
+    out->present = (uint8_t)hc_scene_reduction(scene, TAG_PRESENT);
     out->clock = (uint16_t)(ends ? TAG_ROUND : now->clock - 1);
     out->round = (uint8_t)(now->round + ends);
     return true;

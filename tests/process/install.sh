@@ -43,6 +43,32 @@ for compiler in g++ clang++; do
     check "each header compiles alone with $compiler as C++17" compiles_alone "$compiler" -std=c++17 -x c++
 done
 
+# The fields of a game, as C++20 describes them: their designators stand in the order of the struct.
+cat >"$work/fields.cpp" <<'CPP'
+#include <hindcast/plugin.h>
+struct ball {
+    uint16_t x, y;
+    int16_t vx;
+    uint8_t wait, ago;
+};
+extern const hc_field fields[], input[];
+const hc_field fields[] = {
+    HC_FIELD(struct ball, x, 10, false, .interpolate = HC_LINEAR, .moves_by = "vx", .moves_per = 1),
+    HC_FIELD(struct ball, y, 9, false),
+    HC_FIELD(struct ball, vx, 5, true),
+    HC_FIELD(struct ball, wait, 6, false, .group = 1, .countdown = true)};
+const hc_field input[] = {HC_FIELD(struct ball, ago, 6, false, .shown_ago = true)};
+extern const hc_kind kind;
+const hc_kind kind = {.name = "ball", .state_size = sizeof(ball), .field_count = 4, .fields = fields,
+                      .x = "x", .y = "y", .teleport = 64, .events_max = 1};
+extern const hc_reduction best;
+const hc_reduction best = {.op = HC_REDUCE_MAX, .field = "x"};
+CPP
+for compiler in g++ clang++; do
+    check "a game describes its fields with $compiler as C++20" \
+        "$compiler" -std=c++20 -Wall -Wpedantic -Werror -fsyntax-only -I "$prefix/include" "$work/fields.cpp"
+done
+
 # Each library exports functions of the public headers alone, and all of its own header.
 # exports LIBRARY HEADER
 exports() {

@@ -18,7 +18,7 @@ static struct hc_field big_fields[FIELDS];
 static char names[FIELDS][4];
 static const struct hc_kind kinds[] = {
     BYTE_REFEREE,
-    {"big", sizeof(struct big), FIELDS, big_fields, 0, 63, 0, 0},
+    {"big", sizeof(struct big), FIELDS, big_fields, "f00", "f63", 0, 0},
 };
 static const struct hc_slots owned[] = {{.kind = 1, .count = 1}, {.kind = 1, .count = 2}};
 

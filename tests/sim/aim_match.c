@@ -55,7 +55,7 @@ static const struct hc_field input_fields[] = {
 };
 static const struct hc_kind kinds[] = {
     BYTE_REFEREE,
-    {"player", sizeof(struct player), 6, player_fields, 0, 1, 200 * PX, 0},
+    {"player", sizeof(struct player), 6, player_fields, "x", "y", 200 * PX, 0},
 };
 static const struct hc_slots owned[] = {{.kind = 1, .count = 1}};
 

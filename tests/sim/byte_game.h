@@ -7,7 +7,7 @@
 static const struct hc_field byte_fields[] = {{.name = "byte", .size = 1, .bits = 8}};
 
 #define BYTE_REFEREE                                                                               \
-    { "referee", 1, 1, byte_fields, -1, -1, 0, 0 }
+    { "referee", 1, 1, byte_fields, NULL, NULL, 0, 0 }
 
 static inline bool byte_start(const struct hc_world *world, hc_entity self, void *out) {
     (void)world, (void)out;

@@ -20,7 +20,7 @@ static const struct hc_field referee_fields[] = {
 #define REFEREE_KIND                                                                               \
     {                                                                                              \
         .name = "referee", .state_size = sizeof(struct referee), .field_count = 1,                 \
-        .fields = referee_fields, .x = -1, .y = -1                                                 \
+        .fields = referee_fields                                                 \
     }
 
 static const struct hc_field input_fields[] = {
@@ -89,8 +89,8 @@ static const struct hc_kind lanes_kinds[] = {
      .state_size = sizeof(struct lanes_runner),
      .field_count = 5,
      .fields = runner_fields,
-     .x = 0,
-     .y = 1,
+     .x = "x",
+     .y = "y",
      .teleport = 5000},
 };
 
@@ -138,8 +138,8 @@ static const struct hc_kind shove_kinds[] = {
      .state_size = sizeof(struct shove_player),
      .field_count = 6,
      .fields = shove_fields,
-     .x = 0,
-     .y = 1,
+     .x = "x",
+     .y = "y",
      .teleport = 1000},
 };
 

@@ -127,12 +127,10 @@ void storm_quick_arena_init(struct storm_quick_arena *arena) {
     arena->game.lookback = arena->lookback;
     arena->game.start = start;
     arena->game.step = step;
-    const struct hc_kind *player = &hc_arena.kinds[HC_ARENA_KIND_PLAYER];
     HC_ASSERT(hc_arena.reduction_count == AIMS);
     memcpy(arena->reductions, hc_arena.reductions, AIMS * sizeof arena->reductions[0]);
     arena->reductions[AIMS].op = HC_REDUCE_SUM;
-    while (strcmp(player->fields[arena->reductions[AIMS].field].name, "aim") != 0)
-        arena->reductions[AIMS].field++;
+    arena->reductions[AIMS].field = "aim";
     arena->game.reductions = arena->reductions;
     arena->game.reduction_count = AIMS + 1;
 }

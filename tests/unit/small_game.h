@@ -65,28 +65,24 @@ static const struct hc_kind small_kinds[SMALL_KINDS] = {
     [SMALL_REFEREE] = {.name = "referee",
                        .state_size = sizeof(struct small_referee),
                        .field_count = 3,
-                       .fields = small_referee_fields,
-                       .x = -1,
-                       .y = -1},
+                       .fields = small_referee_fields},
     [SMALL_PLAYER] = {.name = "player",
                       .state_size = SMALL_PLAYER_SIZE,
                       .field_count = 5,
                       .fields = small_player_fields,
-                      .x = 0,
-                      .y = 1,
+                      .x = "x",
+                      .y = "y",
                       .teleport = 500},
     [SMALL_ITEM] = {.name = "item",
                     .state_size = sizeof(struct small_item),
                     .field_count = 2,
                     .fields = small_item_fields,
-                    .x = 0,
-                    .y = 1},
+                    .x = "x",
+                    .y = "y"},
     [SMALL_GHOST] = {.name = "ghost",
                      .state_size = sizeof(struct small_ghost),
                      .field_count = 1,
-                     .fields = small_ghost_fields,
-                     .x = -1,
-                     .y = -1},
+                     .fields = small_ghost_fields},
 };
 
 static const struct hc_slots small_owned[] = {
@@ -100,9 +96,9 @@ static const struct hc_slots small_unowned[] = {
 };
 
 static const struct hc_reduction small_reductions[] = {
-    {.op = HC_REDUCE_COUNT, .field = 255},
-    {.op = HC_REDUCE_SUM, .field = 2},
-    {.op = HC_REDUCE_MAX, .field = 3},
+    {.op = HC_REDUCE_COUNT},
+    {.op = HC_REDUCE_SUM, .field = "score"},
+    {.op = HC_REDUCE_MAX, .field = "debt"},
 };
 
 static bool small_start(const struct hc_world *world, hc_entity self, void *out) {

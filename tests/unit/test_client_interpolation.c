@@ -29,7 +29,7 @@ static const struct hc_field glider_fields[] = {
 };
 static const struct hc_kind kinds[] = {
     BYTE_REFEREE,
-    {"glider", sizeof(struct glider), 5, glider_fields, 0, 1, TELEPORT, 0},
+    {"glider", sizeof(struct glider), 5, glider_fields, "x", "y", TELEPORT, 0},
 };
 static const struct hc_slots owned[] = {{1, 1, 0}};
 

@@ -40,8 +40,8 @@ enum { FIELDS = sizeof body_fields / sizeof body_fields[0], TICK_RATE = 60 };
 static const struct hc_field referee_fields[] = {
     {.name = "left", .size = 1, .bits = 8, .countdown = true}};
 static const struct hc_kind kinds[] = {
-    {"referee", 1, 1, referee_fields, -1, -1, 0, 0},
-    {"body", sizeof(struct body), FIELDS, body_fields, 2, 3, 0, 0},
+    {"referee", 1, 1, referee_fields, NULL, NULL, 0, 0},
+    {"body", sizeof(struct body), FIELDS, body_fields, "x", "y", 0, 0},
 };
 static const struct hc_slots owned[] = {{.kind = 1, .count = 1}};
 

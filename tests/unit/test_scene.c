@@ -31,7 +31,7 @@ static void scatter(struct hc_rng *rng) {
     for (hc_entity entity = 0; entity < ENTITIES; entity++) {
         uint32_t die = hc_rng_below(rng, 6);
         presence[entity] = (uint8_t)(die < 2 ? die : HC_ALIVE);
-        if (hc_world_kind(&world, entity)->x < 0)
+        if (hc_world_kind(&world, entity)->x == NULL)
             continue;
         set(entity, 0, (int64_t)hc_rng_below(rng, 300) - 150);
         set(entity, 1, (int64_t)hc_rng_below(rng, 300) - 150);

@@ -96,9 +96,9 @@ static void pass(void) {
     memset(states, 0, sizeof states);
     for (uint32_t e = 0; e < world.entities; e++) {
         const struct hc_kind *kind = hc_world_kind(&world, (hc_entity)e);
-        if (things[e].alive && kind->x >= 0) {
-            hc_field_set(&kind->fields[kind->x], states[e], things[e].x);
-            hc_field_set(&kind->fields[kind->y], states[e], things[e].y);
+        if (things[e].alive && kind->x != NULL) {
+            hc_field_set(&kind->fields[hc_kind_field(kind, kind->x)], states[e], things[e].x);
+            hc_field_set(&kind->fields[hc_kind_field(kind, kind->y)], states[e], things[e].y);
         }
         entities[e] = (struct hc_entity_state){.entity = (hc_entity)e,
                                                .presence = things[e].alive ? HC_ALIVE : HC_ABSENT,
@@ -143,7 +143,7 @@ static bool should_see(hc_unit unit, bool was, const struct thing *eyes, unsigne
         if (hc_unit_of(&world, (hc_entity)e) != unit || !things[e].alive)
             continue;
         alive = true;
-        bool placed = hc_world_kind(&world, (hc_entity)e)->x >= 0;
+        bool placed = hc_world_kind(&world, (hc_entity)e)->x != NULL;
         for (unsigned i = 0; i < own_count; i++) {
             if (!eyes[i].alive)
                 continue;

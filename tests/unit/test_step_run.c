@@ -153,9 +153,9 @@ static const struct hc_field count_fields[] = {HC_FIELD(struct count, sum, 32, f
                                                HC_FIELD(struct count, input, 32, false)};
 static const struct hc_field add_fields[] = {HC_FIELD(struct add, by, 32, false)};
 static const struct hc_kind count_kinds[] = {
-    {"clock", sizeof(struct count), 2, count_fields, -1, -1, 0, 0},
-    {"player", sizeof(struct count), 2, count_fields, -1, -1, 0, 0},
-    {"counter", sizeof(struct count), 2, count_fields, -1, -1, 0, 0},
+    {"clock", sizeof(struct count), 2, count_fields, NULL, NULL, 0, 0},
+    {"player", sizeof(struct count), 2, count_fields, NULL, NULL, 0, 0},
+    {"counter", sizeof(struct count), 2, count_fields, NULL, NULL, 0, 0},
 };
 static const struct hc_slots counters[] = {{.kind = 1, .count = 1}, {.kind = 2, .count = 5}};
 

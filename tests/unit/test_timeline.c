@@ -53,15 +53,15 @@ static const struct hc_field input_fields[] = {
     HC_FIELD(struct input, score, 8, false),
 };
 static const struct hc_kind kinds[] = {
-    [REFEREE] = {"referee", sizeof(struct referee), 2, referee_fields, -1, -1, 0, 0},
-    [WALKER] = {"walker", sizeof(struct walker), 4, walker_fields, 0, 1, 0, 2},
-    [PET] = {"pet", sizeof(struct pet), 2, pet_fields, 0, 1, 0, 0},
-    [FAN] = {"fan", sizeof(struct fan), 1, fan_fields, -1, -1, 0, 0},
+    [REFEREE] = {"referee", sizeof(struct referee), 2, referee_fields, NULL, NULL, 0, 0},
+    [WALKER] = {"walker", sizeof(struct walker), 4, walker_fields, "x", "y", 0, 2},
+    [PET] = {"pet", sizeof(struct pet), 2, pet_fields, "x", "y", 0, 0},
+    [FAN] = {"fan", sizeof(struct fan), 1, fan_fields, NULL, NULL, 0, 0},
 };
 static const struct hc_game_event_kind event_kinds[] = {{"scores", 8}, {"leaps", 0}};
 static const struct hc_slots owned[] = {{WALKER, 1, 0}, {PET, 2, 0}};
 static const struct hc_slots unowned[] = {{FAN, 5, 0}};
-static const struct hc_reduction reductions[] = {{HC_REDUCE_SUM, 2}};
+static const struct hc_reduction reductions[] = {{HC_REDUCE_SUM, "score"}};
 
 static bool start(const struct hc_world *world, hc_entity self, void *out) {
     if (world->kind_of[self] == REFEREE)

@@ -51,8 +51,9 @@ static bool stays(const struct recorded *recorded) {
     const struct hc_kind *kind = recorded->kind;
     if (recorded->presence[1] != HC_ALIVE)
         return true;
-    for (int i = 0; i < 2 && kind->x >= 0; i++) {
-        const struct hc_field *field = &kind->fields[i == 0 ? kind->x : kind->y];
+    for (int i = 0; i < 2 && kind->x != NULL; i++) {
+        const struct hc_field *field =
+            &kind->fields[hc_kind_field(kind, i == 0 ? kind->x : kind->y)];
         int64_t way =
             hc_field_get(field, recorded->state[1]) - hc_field_get(field, recorded->state[0]);
         if (llabs(way) > (long long)kind->teleport)
@@ -114,7 +115,7 @@ static void check_entity(struct storm_match *match, unsigned client, uint64_t no
             most = 0;
         else if (!smooths)
             most = fraction == 0 ? 0 : ROUNDING;
-        else if (kind->x >= 0 && (f == kind->x || f == kind->y))
+        else if (f == hc_kind_field(kind, kind->x) || f == hc_kind_field(kind, kind->y))
             most = (double)kind->teleport + ROUNDING;
         if (field->interpolate == HC_ANGLE &&
             (shown.values[f] < least || shown.values[f] >= least + turn))
