@@ -55,12 +55,12 @@ static void compare_input(struct hc_ck_builds *builds, const struct hc_game *gam
     size_t size = game->input_size;
     hc_ck_call_sanitize(game, input, &a);
     hc_ck_call_sanitize(builds->other->game, input, &b);
-    if (a.signal != b.signal || (a.signal == 0 && memcmp(a.bytes, b.bytes, size) != 0))
+    if (a.end.signal != b.end.signal || (a.end.signal == 0 && memcmp(a.bytes, b.bytes, size) != 0))
         hc_ck_fault(builds->faults, HC_CK_BUILD, "sanitize_input",
                     "sanitize_input gives another input in the other build");
     hc_ck_call_predict(game, input, age, PATTERN, &a);
     hc_ck_call_predict(builds->other->game, input, age, PATTERN, &b);
-    if (a.signal != b.signal || (a.signal == 0 && memcmp(a.bytes, b.bytes, size) != 0))
+    if (a.end.signal != b.end.signal || (a.end.signal == 0 && memcmp(a.bytes, b.bytes, size) != 0))
         hc_ck_fault(builds->faults, HC_CK_BUILD, "predict_input",
                     "predict_input gives another input in the other build, at age %u",
                     (unsigned)age);
@@ -105,10 +105,9 @@ void hc_ck_builds_step(struct hc_ck_builds *builds, const struct hc_world *world
     for (hc_player p = 0; p < world->players; p++)
         compare_input(builds, world->game, inputs + (size_t)p * world->game->input_size,
                       1 + hc_plain_tick(plain) % AGES);
-    int number = hc_ck_call_guarded(step, &call, STEP_S);
-    builds->over = number != 0;
-    if (number != 0)
-        hc_ck_fault(builds->faults, HC_CK_CRASH, "build", "a step of the other build %s",
-                    hc_ck_ending(number));
+    struct hc_guard_end end;
+    builds->over = !hc_ck_call_guarded(step, &call, STEP_S, "a step of the other build", &end);
+    if (builds->over)
+        hc_ck_crash(builds->faults, &end, "a step of the other build");
     compare_world(builds, world, plain);
 }

@@ -1,6 +1,7 @@
 /// Owns the conditions under which a step is repeated, and the sentences of their faults.
 #include "check/examine.h"
 
+#include "check/view.h"
 #include "common/draw_input.h"
 #include "common/scene.h"
 #include "common/unit.h"
@@ -18,27 +19,14 @@ enum {
     WHERE = 160,       ///< bytes of a place's identity
 };
 
-/// The past that a view shows.
-enum show_past {
-    PAST,         ///< as it is
-    PAST_CHANGED, ///< with changes of all that the step may not read
-    PAST_CLIENT,  ///< as a client may know it
-};
-
-/// The world before a step, as a copy that a step may spoil.
-struct view {
-    uint8_t *states, *presence, *inputs, *rosters;
-    int64_t reductions[HC_REDUCTIONS_MAX];
-    enum show_past past;
-};
-
 struct hc_ck_examiner {
     const struct hc_world *world;
     struct hc_ck_faults *faults;
     uint64_t seed, steps;
+    bool crashed;
     struct hc_rng rng;
     hc_tick tick;                         ///< of `shown` and `backwards`
-    struct view shown, changed;           ///< the world as it is, and with changes
+    struct hc_ck_view shown, changed;     ///< the world as it is, and with changes
     struct hc_ck_result *backwards;       ///< [entities] of the steps in descending order
     const struct hc_scene *scene;         ///< of the step that is examined
     hc_entity *known;                     ///< [entities] neighbours that a client knows
@@ -49,46 +37,6 @@ struct hc_ck_examiner {
     uint32_t past_held;                   ///< ticks of the past that the client holds
     uint8_t *run_states, *run_presence;   ///< the output of `step_run`, as in a view
 };
-
-// ---- Views --------------------------------------------------------------------------------------
-
-static bool create_view(const struct hc_world *world, struct view *view) {
-    view->states = calloc(world->entities, world->stride);
-    view->presence = calloc(world->entities, 1);
-    view->inputs = calloc(world->players, world->game->input_size);
-    view->rosters = calloc(world->players, 1);
-    return view->states != NULL && view->presence != NULL && view->inputs != NULL &&
-           view->rosters != NULL;
-}
-
-static void free_view(struct view *view) {
-    free(view->states);
-    free(view->presence);
-    free(view->inputs);
-    free(view->rosters);
-}
-
-static void copy_view(const struct hc_scene *scene, struct view *view) {
-    const struct hc_world *world = scene->world;
-    memcpy(view->states, scene->states, (size_t)world->entities * world->stride);
-    memcpy(view->presence, scene->presence, world->entities);
-    memcpy(view->inputs, scene->inputs, (size_t)world->players * world->game->input_size);
-    memcpy(view->rosters, scene->roster_changes, world->players);
-    memcpy(view->reductions, scene->reductions,
-           world->game->reduction_count * sizeof(view->reductions[0]));
-    view->past = PAST;
-}
-
-/// The scene that shows a view.
-static struct hc_scene show(const struct hc_scene *scene, const struct view *view) {
-    struct hc_scene shown = *scene;
-    shown.states = view->states;
-    shown.presence = view->presence;
-    shown.inputs = view->inputs;
-    shown.roster_changes = view->rosters;
-    shown.reductions = view->reductions;
-    return shown;
-}
 
 struct hc_ck_examiner *hc_ck_examiner_create(const struct hc_world *world,
                                              struct hc_ck_faults *faults, uint64_t seed) {
@@ -110,8 +58,8 @@ struct hc_ck_examiner *hc_ck_examiner_create(const struct hc_world *world,
     examiner->past_presence = calloc(world->game->lookback + 1u, world->entities);
     if (examiner->past_states != NULL && examiner->past_known != NULL &&
         examiner->past_presence != NULL && examiner->run_states != NULL &&
-        examiner->run_presence != NULL && create_view(world, &examiner->shown) &&
-        create_view(world, &examiner->changed) && examiner->backwards != NULL &&
+        examiner->run_presence != NULL && hc_ck_view_create(world, &examiner->shown) &&
+        hc_ck_view_create(world, &examiner->changed) && examiner->backwards != NULL &&
         examiner->known != NULL)
         return examiner;
     hc_ck_examiner_destroy(examiner);
@@ -121,8 +69,8 @@ struct hc_ck_examiner *hc_ck_examiner_create(const struct hc_world *world,
 void hc_ck_examiner_destroy(struct hc_ck_examiner *examiner) {
     if (examiner == NULL)
         return;
-    free_view(&examiner->shown);
-    free_view(&examiner->changed);
+    hc_ck_view_free(&examiner->shown);
+    hc_ck_view_free(&examiner->changed);
     free(examiner->backwards);
     free(examiner->known);
     free(examiner->run_states);
@@ -131,6 +79,10 @@ void hc_ck_examiner_destroy(struct hc_ck_examiner *examiner) {
     free(examiner->past_known);
     free(examiner->past_presence);
     free(examiner);
+}
+
+bool hc_ck_examiner_crashed(const struct hc_ck_examiner *examiner) {
+    return examiner->crashed;
 }
 
 uint64_t hc_ck_examiner_steps(const struct hc_ck_examiner *examiner) {
@@ -149,8 +101,8 @@ static bool same_events(const struct hc_ck_result *a, const struct hc_ck_result 
 static const char *difference(const struct hc_ck_examiner *examiner, hc_entity self,
                               const struct hc_ck_result *usual, const struct hc_ck_result *other,
                               char text[static PLACE]) {
-    if (other->signal != 0)
-        snprintf(text, PLACE, "it %s", hc_ck_ending(other->signal));
+    if (other->end.signal != 0)
+        snprintf(text, PLACE, "it %s", hc_ck_ending(&other->end));
     else if (!same_events(usual, other))
         snprintf(text, PLACE, "it emits %u events instead of %u, or others", other->event_count,
                  usual->event_count);
@@ -168,7 +120,7 @@ static const char *difference(const struct hc_ck_examiner *examiner, hc_entity s
 
 static bool same(const struct hc_ck_examiner *examiner, hc_entity self,
                  const struct hc_ck_result *a, const struct hc_ck_result *b) {
-    if (a->signal != b->signal || a->alive != b->alive || !same_events(a, b))
+    if (a->end.signal != b->end.signal || a->alive != b->alive || !same_events(a, b))
         return false;
     return !a->alive ||
            memcmp(a->bytes, b->bytes, hc_world_kind(examiner->world, self)->state_size) == 0;
@@ -250,7 +202,7 @@ static void check_vacant(struct hc_ck_examiner *examiner, hc_entity self,
 static void check_written(struct hc_ck_examiner *examiner, hc_entity self) {
     const struct hc_world *world = examiner->world;
     const struct hc_scene *scene = examiner->scene;
-    struct view *view = &examiner->shown;
+    struct hc_ck_view *view = &examiner->shown;
     char place[PLACE], other[PLACE];
     hc_ck_place(world, examiner->tick, self, place, sizeof(place));
     for (uint32_t e = 0; e < world->entities; e++) {
@@ -268,7 +220,7 @@ static void check_written(struct hc_ck_examiner *examiner, hc_entity self) {
     if (memcmp(view->inputs, scene->inputs, (size_t)world->players * world->game->input_size) != 0)
         hc_ck_fault(examiner->faults, HC_CK_WRITE, "input",
                     "%s: the step writes into the inputs that it reads", place);
-    copy_view(scene, view);
+    hc_ck_view_copy(scene, view);
 }
 
 /// Reports a slot of a run whose state is not that of its `step`, or whose other bytes are written.
@@ -292,7 +244,7 @@ static void check_run_slot(struct hc_ck_examiner *examiner, hc_entity entity) {
                         "%s: step_run writes behind its %u bytes of state", place,
                         kind->state_size);
     memcpy(result.bytes, state, kind->state_size);
-    if (single->signal == 0 && !same(examiner, entity, single, &result))
+    if (single->end.signal == 0 && !same(examiner, entity, single, &result))
         report(examiner, HC_CK_RUN, entity, single, &result,
                "step_run gives another state than step");
 }
@@ -303,34 +255,39 @@ static void check_runs(struct hc_ck_examiner *examiner, const struct hc_scene *s
     const struct hc_world *world = examiner->world;
     uint32_t end;
     for (uint32_t first = 1; first < world->entities; first = end) {
-        struct hc_scene shown = show(scene, &examiner->shown);
+        struct hc_scene shown = hc_ck_view_show(scene, &examiner->shown);
         uint32_t most = 1 + hc_rng_below(&examiner->rng, world->entities);
-        bool done;
+        struct hc_guard_end call_end;
         for (end = first + 1; end < world->entities && end - first < most &&
                               world->kind_of[end] == world->kind_of[first];)
             end++;
-        int number = hc_ck_call_run(&shown, (hc_entity)first, end - first, PATTERN,
-                                    examiner->run_states + (size_t)first * world->stride,
-                                    examiner->run_presence + first, &done);
-        if (number != 0)
-            hc_ck_fault(examiner->faults, HC_CK_CRASH, "step_run", "step_run %s",
-                        hc_ck_ending(number));
+        bool done = hc_ck_call_run(&shown, (hc_entity)first, end - first, PATTERN,
+                                   examiner->run_states + (size_t)first * world->stride,
+                                   examiner->run_presence + first, &call_end);
+        if (call_end.signal != 0)
+            hc_ck_crash(examiner->faults, &call_end, "step_run");
         for (uint32_t e = first; e < end && done; e++)
             check_run_slot(examiner, (hc_entity)e);
     }
-    copy_view(scene, &examiner->shown);
+    hc_ck_view_copy(scene, &examiner->shown);
 }
 
 /// Begins a tick: takes all steps in descending order, to be compared with the usual ones.
 static void begin_tick(struct hc_ck_examiner *examiner, const struct hc_scene *scene) {
-    struct hc_scene shown = show(scene, &examiner->shown);
+    struct hc_scene shown = hc_ck_view_show(scene, &examiner->shown);
+    char place[PLACE];
     examiner->tick = scene->tick;
-    copy_view(scene, &examiner->shown);
+    hc_ck_view_copy(scene, &examiner->shown);
     for (uint32_t e = examiner->world->entities; e-- > 0;) {
-        hc_ck_call_step(&shown, (hc_entity)e, PATTERN, &examiner->backwards[e]);
+        struct hc_ck_result *result = &examiner->backwards[e];
+        hc_ck_call_step(&shown, (hc_entity)e, PATTERN, result);
         examiner->steps++;
+        if (result->end.signal != 0)
+            hc_ck_crash(
+                examiner->faults, &result->end, "%s: the step",
+                hc_ck_place(examiner->world, examiner->tick, (hc_entity)e, place, sizeof(place)));
     }
-    copy_view(scene, &examiner->shown);
+    hc_ck_view_copy(scene, &examiner->shown);
     if (examiner->world->game->step_run != NULL)
         check_runs(examiner, scene);
 }
@@ -369,11 +326,11 @@ static void copy_field(const struct hc_field *field, uint8_t *to, const uint8_t 
 }
 
 /// Changes an entity that the step of `scene->self` may not read, in a way that leaves it so.
-static bool change_entity(const struct hc_scene *scene, struct view *view, hc_entity entity,
+static bool change_entity(const struct hc_scene *scene, struct hc_ck_view *view, hc_entity entity,
                           struct hc_rng *rng) {
     const struct hc_world *world = scene->world;
     const struct hc_kind *kind = hc_world_kind(world, entity);
-    struct hc_scene changed = show(scene, view);
+    struct hc_scene changed = hc_ck_view_show(scene, view);
     uint8_t *state = view->states + (size_t)entity * world->stride;
     uint8_t *presence = &view->presence[entity], before = *presence;
     uint8_t old[HC_STATE_MAX];
@@ -398,7 +355,7 @@ static bool change_entity(const struct hc_scene *scene, struct view *view, hc_en
 /// Changes part `number` in the view if the step may not read it; `groups` are the field groups
 /// that it has declared.
 static bool change_part(const struct hc_ck_examiner *examiner, const struct hc_scene *scene,
-                        struct view *view, uint8_t groups, uint32_t number) {
+                        struct hc_ck_view *view, uint8_t groups, uint32_t number) {
     const struct hc_world *world = scene->world;
     hc_player owner = world->owner_of[scene->self];
     struct hc_rng rng =
@@ -422,7 +379,7 @@ static bool change_part(const struct hc_ck_examiner *examiner, const struct hc_s
         randomize_fields(&world->game->kinds[0], (int)index, &rng, view->states);
         return true;
     case LOOKBACK:
-        view->past = PAST_CHANGED;
+        view->past = HC_CK_PAST_CHANGED;
         return world->game->lookback > 0;
     default:
         for (unsigned i = 0; i < world->game->reduction_count; i++)
@@ -476,8 +433,8 @@ static void change_past(struct hc_ck_examiner *examiner, hc_entity self, uint32_
             (declared && hc_scene_may_read_past(&scene, ago, (hc_entity)e)))
             continue;
         for (unsigned i = 0; i < kind->field_count; i++)
-            if (!declared || ((int)i != hc_kind_field(kind, kind->x) &&
-                              (int)i != hc_kind_field(kind, kind->y)))
+            if (!declared ||
+                ((int)i != hc_kind_field(kind, kind->x) && (int)i != hc_kind_field(kind, kind->y)))
                 hc_field_set(&kind->fields[i], state, hc_draw_field(&kind->fields[i], &rng));
     }
 }
@@ -501,7 +458,7 @@ static bool shown_past(const struct hc_scene *scene, uint32_t ago, struct hc_pas
     if (ago < 1 || ago > world->game->lookback ||
         !examiner->scene->past(examiner->scene, ago, &usual))
         return false;
-    if (examiner->changed.past == PAST_CLIENT && ago > examiner->past_held)
+    if (examiner->changed.past == HC_CK_PAST_CLIENT && ago > examiner->past_held)
         return false;
     size_t bytes = (size_t)world->entities * world->stride;
     uint64_t bit = UINT64_C(1) << (ago - 1);
@@ -513,9 +470,9 @@ static bool shown_past(const struct hc_scene *scene, uint32_t ago, struct hc_pas
     examiner->past_made |= bit;
     memcpy(states, usual.states, bytes);
     memcpy(presence, usual.presence, world->entities);
-    if (examiner->changed.past == PAST_CHANGED)
+    if (examiner->changed.past == HC_CK_PAST_CHANGED)
         change_past(examiner, scene->self, ago, &usual, past);
-    else if (examiner->changed.past == PAST_CLIENT)
+    else if (examiner->changed.past == HC_CK_PAST_CLIENT)
         hide_past(examiner, past);
     return true;
 }
@@ -558,14 +515,14 @@ static void use_past(struct hc_ck_examiner *examiner, struct hc_scene *scene) {
 /// that it reads.
 static void check_reads(struct hc_ck_examiner *examiner, hc_entity self, uint8_t groups,
                         const struct hc_ck_result *usual) {
-    struct hc_scene scene = show(examiner->scene, &examiner->shown);
-    struct hc_scene changed = show(examiner->scene, &examiner->changed);
+    struct hc_scene scene = hc_ck_view_show(examiner->scene, &examiner->shown);
+    struct hc_scene changed = hc_ck_view_show(examiner->scene, &examiner->changed);
     uint32_t parts = part_count(examiner->world);
     use_past(examiner, &changed);
     struct hc_ck_result all, one;
     char place[PLACE], what[PLACE], name[WHERE] = "more than it may", where[2 * WHERE];
     scene.self = self;
-    copy_view(&scene, &examiner->changed);
+    hc_ck_view_copy(&scene, &examiner->changed);
     for (uint32_t i = 0; i < parts; i++)
         change_part(examiner, &scene, &examiner->changed, groups, i);
     examiner->past_made = 0;
@@ -573,7 +530,7 @@ static void check_reads(struct hc_ck_examiner *examiner, hc_entity self, uint8_t
     if (same(examiner, self, usual, &all))
         return;
     for (uint32_t i = 0; i < parts; i++) {
-        copy_view(&scene, &examiner->changed);
+        hc_ck_view_copy(&scene, &examiner->changed);
         if (!change_part(examiner, &scene, &examiner->changed, groups, i))
             continue;
         examiner->past_made = 0;
@@ -609,11 +566,11 @@ static uint32_t known_neighbours(struct hc_scene *scene, hc_entity self, const h
 /// Takes the step as a client does that has no secret and does not know some of the others.
 static void check_client(struct hc_ck_examiner *examiner, hc_entity self) {
     const struct hc_world *world = examiner->world;
-    struct hc_scene scene = show(examiner->scene, &examiner->changed);
-    struct view *view = &examiner->changed;
+    struct hc_scene scene = hc_ck_view_show(examiner->scene, &examiner->changed);
+    struct hc_ck_view *view = &examiner->changed;
     struct hc_ck_result result;
     char place[PLACE];
-    copy_view(examiner->scene, view);
+    hc_ck_view_copy(examiner->scene, view);
     for (uint32_t unit = 0; unit < hc_unit_total(world); unit++) {
         hc_entity first = hc_unit_first(world, (hc_unit)unit);
         uint32_t count = hc_unit_count(world, (hc_unit)unit);
@@ -626,17 +583,16 @@ static void check_client(struct hc_ck_examiner *examiner, hc_entity self) {
     }
     scene.secret = NULL;
     use_past(examiner, &scene);
-    view->past = PAST_CLIENT;
+    view->past = HC_CK_PAST_CLIENT;
     examiner->past_made = 0;
     examiner->past_held = hc_rng_below(&examiner->rng, world->game->lookback + 1);
     scene.neighbours = known_neighbours;
     scene.source = examiner;
     hc_ck_call_step(&scene, self, PATTERN, &result);
     hc_ck_place(world, examiner->tick, self, place, sizeof(place));
-    if (result.signal != 0)
-        hc_ck_fault(examiner->faults, HC_CK_CRASH, "client",
-                    "%s: the step %s on a client, where some entities are unknown", place,
-                    hc_ck_ending(result.signal));
+    if (result.end.signal != 0)
+        hc_ck_crash(examiner->faults, &result.end,
+                    "%s: on a client, where some entities are unknown, the step", place);
     else
         check_range(examiner, self, &result, " on a client");
 }
@@ -673,7 +629,7 @@ static const struct hc_field *made_up_field(const struct hc_kind *kind, const st
 /// Writes what of the result without the secret would need it; NULL: nothing does.
 static const char *made_up(const struct hc_ck_examiner *examiner, hc_entity self,
                            const struct draws *draws, char text[static PLACE]) {
-    const struct view *view = &examiner->shown;
+    const struct hc_ck_view *view = &examiner->shown;
     const uint8_t *old = view->states + (size_t)self * examiner->world->stride;
     for (unsigned i = 0; i < draws->none.event_count; i++) {
         hc_game_event event = draws->none.events[i];
@@ -700,7 +656,7 @@ static const char *made_up(const struct hc_ck_examiner *examiner, hc_entity self
 static void check_secret(struct hc_ck_examiner *examiner, hc_entity self,
                          const struct hc_ck_result *usual) {
     static const uint8_t other[HC_SCENE_SECRET_SIZE] = {1}; // the plain simulation's is all zeros
-    struct hc_scene scene = show(examiner->scene, &examiner->shown);
+    struct hc_scene scene = hc_ck_view_show(examiner->scene, &examiner->shown);
     struct draws draws = {.usual = usual};
     char place[PLACE], text[PLACE];
     scene.secret = other;
@@ -709,7 +665,7 @@ static void check_secret(struct hc_ck_examiner *examiner, hc_entity self,
         return;
     scene.secret = NULL;
     hc_ck_call_step(&scene, self, PATTERN, &draws.none);
-    const char *what = draws.none.signal != 0 ? NULL : made_up(examiner, self, &draws, text);
+    const char *what = draws.none.end.signal != 0 ? NULL : made_up(examiner, self, &draws, text);
     hc_ck_place(examiner->world, examiner->tick, self, place, sizeof(place));
     if (what != NULL)
         hc_ck_fault(examiner->faults, HC_CK_SECRET, hc_world_kind(examiner->world, self)->name,
@@ -732,7 +688,7 @@ static bool check_repeats(struct hc_ck_examiner *examiner, struct hc_scene *show
                "the step gives another state when it is repeated at once");
         return false;
     }
-    if (hc_ck_faults_have(examiner->faults, HC_CK_REPEAT))
+    if (hc_ck_faults_have(examiner->faults, HC_CK_REPEAT, NULL))
         return false;
     hc_ck_call_step(shown, self, DIRTY, &again);
     if (!same(examiner, self, usual, &again)) {
@@ -755,15 +711,15 @@ bool hc_ck_examine(void *context, struct hc_scene *scene, hc_entity self, void *
     examiner->scene = scene;
     if (examiner->tick != scene->tick)
         begin_tick(examiner, scene);
-    struct hc_scene shown = show(scene, &examiner->shown);
+    struct hc_scene shown = hc_ck_view_show(scene, &examiner->shown);
     hc_ck_call_step(&shown, self, PATTERN, &usual);
     uint8_t groups = shown.groups_read;
     examiner->past_declared = shown.past_read;
     examiner->steps++;
     hc_ck_place(examiner->world, examiner->tick, self, place, sizeof(place));
-    if (usual.signal != 0) {
-        hc_ck_fault(examiner->faults, HC_CK_CRASH, "step", "%s: the step %s", place,
-                    hc_ck_ending(usual.signal));
+    if (usual.end.signal != 0) {
+        hc_ck_crash(examiner->faults, &usual.end, "%s: the step", place);
+        examiner->crashed = true;
         return false;
     }
     if (!usual.inside)
@@ -775,6 +731,10 @@ bool hc_ck_examine(void *context, struct hc_scene *scene, hc_entity self, void *
                     "%s: the step looks back further than the game's lookback of %u ticks, or is "
                     "the referee's",
                     place, (unsigned)examiner->world->game->lookback);
+    if (shown.not_reduced)
+        hc_ck_fault(examiner->faults, HC_CK_READ, "reduction",
+                    "%s: the step reads a reduction that the game does not have: there are %u",
+                    place, (unsigned)examiner->world->game->reduction_count);
     check_written(examiner, self);
     if (check_repeats(examiner, &shown, self, &usual)) {
         check_range(examiner, self, &usual, "");
@@ -786,7 +746,7 @@ bool hc_ck_examine(void *context, struct hc_scene *scene, hc_entity self, void *
             check_secret(examiner, self, &usual);
         }
     }
-    copy_view(scene, &examiner->shown);
+    hc_ck_view_copy(scene, &examiner->shown);
     memcpy(out, usual.bytes, hc_world_kind(examiner->world, self)->state_size);
     memcpy(scene->events, usual.events, usual.event_count * sizeof(usual.events[0]));
     *scene->event_counts = usual.event_count;

@@ -19,5 +19,8 @@ void hc_ck_examiner_destroy(struct hc_ck_examiner *examiner);
 /// is the examiner. All entities are known.
 bool hc_ck_examine(void *context, struct hc_scene *scene, hc_entity self, void *out);
 
+/// Whether a step has crashed: the history ends there, because no state follows.
+bool hc_ck_examiner_crashed(const struct hc_ck_examiner *examiner);
+
 /// The number of examined steps.
 uint64_t hc_ck_examiner_steps(const struct hc_ck_examiner *examiner);

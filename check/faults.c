@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAULTS_MAX = 64, WHERE_MAX = 128 };
+enum { FAULTS_MAX = 64, WHERE_MAX = 512 };
 
 struct hc_ck_faults {
     const char *path, *build;
@@ -92,11 +92,7 @@ void hc_ck_fault(struct hc_ck_faults *faults, enum hc_ck_kind kind, const char *
                  const char *format, ...) {
     char *text = NULL;
     va_list arguments;
-    for (uint32_t i = 0; i < faults->count; i++)
-        if (faults->known[i].kind == kind &&
-            strncmp(faults->known[i].where, where, WHERE_MAX - 1) == 0)
-            return;
-    if (faults->count == FAULTS_MAX)
+    if (faults->count == FAULTS_MAX || hc_ck_faults_have(faults, kind, where))
         return;
     faults->known[faults->count].kind = kind;
     snprintf(faults->known[faults->count++].where, WHERE_MAX, "%s", where);
@@ -115,9 +111,10 @@ void hc_ck_fault(struct hc_ck_faults *faults, enum hc_ck_kind kind, const char *
     free(command);
 }
 
-bool hc_ck_faults_have(const struct hc_ck_faults *faults, enum hc_ck_kind kind) {
+bool hc_ck_faults_have(const struct hc_ck_faults *faults, enum hc_ck_kind kind, const char *where) {
     for (uint32_t i = 0; i < faults->count; i++)
-        if (faults->known[i].kind == kind)
+        if (faults->known[i].kind == kind &&
+            (where == NULL || strncmp(faults->known[i].where, where, WHERE_MAX - 1) == 0))
             return true;
     return false;
 }

@@ -61,8 +61,8 @@ __attribute__((format(printf, 4, 5))) void hc_ck_fault(struct hc_ck_faults *faul
                                                        enum hc_ck_kind kind, const char *where,
                                                        const char *format, ...);
 
-/// Whether a fault of this kind was found.
-bool hc_ck_faults_have(const struct hc_ck_faults *faults, enum hc_ck_kind kind);
+/// Whether a fault of this kind was found, in this place if `where` is not NULL.
+bool hc_ck_faults_have(const struct hc_ck_faults *faults, enum hc_ck_kind kind, const char *where);
 
 /// The number of faults.
 uint32_t hc_ck_faults_count(const struct hc_ck_faults *faults);

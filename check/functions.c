@@ -38,10 +38,9 @@ static void check_start(const struct hc_world *world, struct hc_ck_faults *fault
         hc_ck_call_start(world, (hc_entity)e, &first);
         hc_ck_call_start(world, (hc_entity)(world->entities - 1 - e), &again);
         hc_ck_call_start(world, (hc_entity)e, &again);
-        if (first.signal != 0)
-            hc_ck_fault(faults, HC_CK_CRASH, "start", "%s: start %s", place,
-                        hc_ck_ending(first.signal));
-        if (first.signal != 0 || again.signal != 0)
+        if (first.end.signal != 0)
+            hc_ck_crash(faults, &first.end, "%s: start", place);
+        if (first.end.signal != 0 || again.end.signal != 0)
             continue;
         if (!first.inside)
             hc_ck_fault(faults, HC_CK_OVERRUN, "start",
@@ -55,7 +54,7 @@ static void check_start(const struct hc_world *world, struct hc_ck_faults *fault
             check_fields(faults, kind->fields, kind->field_count, first.bytes, HC_CK_RANGE, place);
     }
     hc_ck_call_start(world, HC_REFEREE, &first);
-    if (first.signal == 0 && !first.alive)
+    if (first.end.signal == 0 && !first.alive)
         hc_ck_fault(faults, HC_CK_START, "referee", "tick 0: the referee is absent at the start");
 }
 
@@ -65,9 +64,8 @@ static void check_sanitize(const struct hc_game *game, struct hc_ck_faults *faul
     struct hc_ck_result again;
     hc_ck_call_sanitize(game, input, result);
     hc_ck_call_sanitize(game, result->bytes, &again);
-    if (result->signal != 0 || again.signal != 0) {
-        hc_ck_fault(faults, HC_CK_CRASH, "sanitize_input", "sanitize_input %s",
-                    hc_ck_ending(result->signal != 0 ? result->signal : again.signal));
+    if (result->end.signal != 0 || again.end.signal != 0) {
+        hc_ck_crash(faults, result->end.signal != 0 ? &result->end : &again.end, "sanitize_input");
         return;
     }
     if (!result->inside)
@@ -89,9 +87,9 @@ static void check_predict(const struct hc_game *game, struct hc_ck_faults *fault
     struct hc_ck_result predicted, again, allowed;
     hc_ck_call_predict(game, last, age, PATTERN, &predicted);
     hc_ck_call_predict(game, last, age, DIRTY, &again);
-    if (predicted.signal != 0 || again.signal != 0) {
-        hc_ck_fault(faults, HC_CK_CRASH, "predict_input", "predict_input %s at age %" PRIu32,
-                    hc_ck_ending(predicted.signal), age);
+    if (predicted.end.signal != 0 || again.end.signal != 0) {
+        hc_ck_crash(faults, predicted.end.signal != 0 ? &predicted.end : &again.end,
+                    "predict_input, at age %" PRIu32 ",", age);
         return;
     }
     if (!predicted.inside)
@@ -104,11 +102,11 @@ static void check_predict(const struct hc_game *game, struct hc_ck_faults *fault
                     field->name, age);
     check_fields(faults, game->input_fields, game->input_field_count, predicted.bytes,
                  HC_CK_PREDICT, "predict_input");
-    if (hc_ck_faults_have(faults, HC_CK_SANITIZE))
+    if (hc_ck_faults_have(faults, HC_CK_SANITIZE, NULL))
         return;
     hc_ck_call_sanitize(game, predicted.bytes, &allowed);
     field = differing(game, predicted.bytes, allowed.bytes);
-    if (field != NULL && allowed.signal == 0)
+    if (field != NULL && allowed.end.signal == 0)
         hc_ck_fault(faults, HC_CK_PREDICT, "allowed",
                     "predict_input predicts an input that sanitize_input changes: field %s from "
                     "%" PRId64 " to %" PRId64 " at age %" PRIu32,

@@ -35,11 +35,15 @@ static void check(const struct hc_world *world, const struct hc_world *build, hc
     struct hc_ck_result first = ask(world, both, 0);
     (void)ask(world, between, 0); // a function that keeps something answers otherwise then
     struct hc_ck_result again = ask(world, both, 0), dirty = ask(world, both, DIRTY);
-    int number = first.signal != 0 ? first.signal : again.signal != 0 ? again.signal : dirty.signal;
-    if (number != 0) {
-        report(world, faults, tick, both, HC_CK_CRASH, hc_ck_ending(number));
-        return;
-    }
+    const struct hc_ck_result *results[] = {&first, &again, &dirty};
+    for (unsigned i = 0; i < sizeof(results) / sizeof(*results); i++)
+        if (results[i]->end.signal != 0) {
+            char place[PLACE];
+            hc_ck_crash(faults, &results[i]->end, "%s: hides, for the viewer entity %u,",
+                        hc_ck_place(world, tick, both->other, place, sizeof(place)),
+                        (unsigned)both->viewer);
+            return;
+        }
     if (!first.inside || !again.inside || !dirty.inside)
         report(world, faults, tick, both, HC_CK_WRITE, "writes to its arguments");
     if (first.alive != again.alive)

@@ -19,7 +19,6 @@
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -44,8 +43,8 @@ enum {
     LEAVE = 8000,
     LONG_LEAVE = 100,
     TICKS_LIMIT = 100000,
-    LOAD_S = 2,    ///< of processor time that a plugin's loading may take,
-    SPREAD_S = 60, ///< and a history with late inputs, for each LONG_MOST ticks or a part of them
+    SPREAD_S =
+        60, ///< of processor time for a history with late inputs, per LONG_MOST ticks or less
     LONG_LEAST = TICKS_MIN * LONG_TIMES,
     LONG_MOST = (TICKS_MIN + TICKS_MORE) * LONG_TIMES,
     WHY_MAX = 9000, ///< bytes of a sentence with two paths
@@ -134,7 +133,8 @@ static bool examine(const struct hc_world *world, const struct hc_world *other,
         hc_plain_set_stepper(plain, hc_ck_examine, examiner);
         hc_plain_start(plain);
     }
-    for (hc_tick tick = 0; good && tick < ticks; tick++) {
+    hc_tick tick = 0;
+    for (; good && tick < ticks && !hc_ck_examiner_crashed(examiner); tick++) {
         for (hc_player p = 0; p < world->players; p++) {
             rosters[p] = HC_ROSTER_NONE;
             if (hc_rng_chance(rng, in[p] ? leave_ppm : JOIN)) {
@@ -158,7 +158,7 @@ static bool examine(const struct hc_world *world, const struct hc_world *other,
     }
     if (examiner != NULL)
         counts->steps += hc_ck_examiner_steps(examiner);
-    counts->ticks += ticks;
+    counts->ticks += tick;
     hc_ck_reached_history(&counts->reached, ticks);
     free(until);
     free(in);
@@ -176,7 +176,8 @@ struct run {
     struct hc_plugin plugin, build;
     struct hc_ck_faults *faults;
     struct counts counts;
-    int done; ///< a pipe to the process that waits for this one
+    char why[WHY_MAX]; ///< a plugin's match at its loading failed; empty: none did
+    int done;          ///< a pipe to the process that waits for this one
 };
 
 /// The arguments of a call that a crash of the game may end.
@@ -185,20 +186,12 @@ struct call {
     struct hc_ck_faults *faults;
     struct hc_rng *rng;
     uint32_t ticks;
-    struct hc_plugin *plugin;
-    const char *path;
-    char why[WHY_MAX];
     bool good;
 };
 
 static void spread(void *context) {
     struct call *call = context;
     call->good = hc_ck_spread(call->world, call->faults, call->rng, call->ticks);
-}
-
-static void load(void *context) {
-    struct call *call = context;
-    call->good = hc_plugin_load(call->plugin, call->path, call->why, sizeof(call->why));
 }
 
 /// Plays one history. False: no memory.
@@ -228,11 +221,11 @@ static bool play(struct run *run, uint64_t seed) {
     // Histories of a faulty step differ in any case.
     struct call call = {.world = &world, .faults = run->faults, .rng = &rng, .ticks = ticks};
     if (good && hc_ck_faults_count(run->faults) == 0) {
-        int number = hc_ck_call_guarded(spread, &call, SPREAD_S * (1 + ticks / LONG_MOST));
-        if (number != 0)
-            hc_ck_fault(run->faults, HC_CK_CRASH, "history", "a history with late inputs %s",
-                        hc_ck_ending(number));
-        good = number != 0 || call.good;
+        static const char name[] = "a history with late inputs";
+        struct hc_guard_end end;
+        if (!hc_ck_call_guarded(spread, &call, SPREAD_S * (1 + ticks / LONG_MOST), name, &end))
+            hc_ck_crash(run->faults, &end, "%s", name);
+        good = end.signal != 0 || call.good;
     }
     hc_world_free(&other);
     hc_world_free(&world);
@@ -282,7 +275,9 @@ static bool report(const struct run *run) {
 }
 
 /// Prints the report; returns the exit status.
-static int conclude(const struct run *run) {
+static int conclude(struct run *run) {
+    if (run->why[0] != '\0' && hc_ck_faults_count(run->faults) == 0)
+        hc_ck_fault(run->faults, HC_CK_CRASH, "match", "%s", run->why);
     return report(run) && hc_ck_faults_count(run->faults) == 0 ? 0 : 1;
 }
 
@@ -291,7 +286,7 @@ static int conclude(const struct run *run) {
 static _Noreturn void end(const struct run *run, int status) {
     fflush(NULL);
     if (write(run->done, &(char){(char)status}, 1) != 1 ||
-        hc_ck_faults_have(run->faults, HC_CK_CRASH))
+        hc_ck_faults_have(run->faults, HC_CK_CRASH, NULL))
         _exit(status);
     hc_ck_faults_destroy(run->faults);
     exit(status);
@@ -301,21 +296,16 @@ static void give_up(void *context) {
     end(context, conclude(context));
 }
 
-/// Loads a plugin; ends the program if it is none.
+/// Loads a plugin; ends the program if it is none, and with a fault if its loading fails. A failure
+/// of the match that is played then is a fault only if no history has one, which names the step.
 static void load_game(struct run *run, struct hc_plugin *plugin, const char *path) {
-    struct call call = {.plugin = plugin, .path = path};
-    int number = hc_ck_call_guarded(load, &call, LOAD_S);
-    if (number == 0 && !call.good) {
-        fprintf(stderr, "hindcast-check: %s\n", call.why);
-        end(run, 2);
-    }
-    if (number != 0)
-        hc_ck_fault(run->faults, HC_CK_CRASH, "match",
-                    "the match that the programs play at their start %s", hc_ck_ending(number));
+    if (hc_plugin_load(plugin, path, run->why, sizeof(run->why)) || plugin->loaded)
+        return;
+    fprintf(stderr, "hindcast-check: %s\n", run->why);
+    end(run, 2);
 }
 
 static _Noreturn void check(struct run *run) {
-    hc_ck_call_begin(give_up, run);
     load_game(run, &run->plugin, run->options.game);
     if (run->options.build != NULL) {
         load_game(run, &run->build, run->options.build);
@@ -329,6 +319,7 @@ static _Noreturn void check(struct run *run) {
     }
     if (run->options.game != NULL)
         check_library(run->options.game, run->faults);
+    hc_ck_call_begin(run->faults, give_up, run);
     bool good = true;
     for (uint64_t i = 0; good && i < run->options.histories; i++)
         good = play(run, run->options.seed + i);

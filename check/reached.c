@@ -13,26 +13,27 @@ void hc_ck_reached_history(struct hc_ck_reached *reached, uint32_t ticks) {
 }
 
 /// The arguments and the result of a call of `match_over`.
-struct end {
+struct question {
     const struct hc_world *world;
     const struct hc_plain *plain;
     bool over;
 };
 
 static void ask(void *context) {
-    struct end *end = context;
-    end->over = end->world->game->match_over(end->world, hc_plain_states(end->plain));
+    struct question *question = context;
+    question->over =
+        question->world->game->match_over(question->world, hc_plain_states(question->plain));
 }
 
 static bool is_over(const struct hc_world *world, const struct hc_plain *plain,
                     struct hc_ck_faults *faults) {
-    struct end end = {.world = world, .plain = plain};
+    struct question question = {.world = world, .plain = plain};
+    struct hc_guard_end end;
     if (world->game->match_over == NULL || hc_plain_presence(plain)[HC_REFEREE] != HC_ALIVE)
         return false;
-    int number = hc_ck_call_guarded(ask, &end, OVER_S);
-    if (number != 0)
-        hc_ck_fault(faults, HC_CK_CRASH, "match_over", "match_over %s", hc_ck_ending(number));
-    return number == 0 && end.over;
+    if (!hc_ck_call_guarded(ask, &question, OVER_S, "match_over", &end))
+        hc_ck_crash(faults, &end, "match_over");
+    return end.signal == 0 && question.over;
 }
 
 void hc_ck_reached_tick(struct hc_ck_reached *reached, const struct hc_world *world,

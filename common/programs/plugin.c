@@ -3,6 +3,7 @@
 
 #include "common/programs/plugin.h"
 
+#include "common/programs/guard.h"
 #include "hindcast/arena.h"
 
 #include <dlfcn.h>
@@ -18,6 +19,7 @@ enum {
     PATH_MAX_BYTES = 4096,
     PLUGINS_MAX = 2,      ///< that a process loads
     LEVEL_MAX = 64 << 20, ///< bytes
+    MOST_S = 5,           ///< of processor time, for its loading and for its match
 };
 
 /// Opens the library and finds its symbol; NULL: it has none, and `why` tells why.
@@ -145,20 +147,53 @@ static bool load(struct hc_plugin *plugin, const char *path, char *why, size_t w
     const struct hc_game_export *found = open_library(path, why, why_size);
     if (found == NULL || !check_export(found, why, why_size))
         return false;
+    hc_guard_game(found);
     plugin->game = found->game;
     plugin->think = found->think;
     return found->level == NULL || load_level(plugin, path, found->level, why, why_size);
 }
 
-bool hc_plugin_load(struct hc_plugin *plugin, const char *path, char *why, size_t why_size) {
-    char cause[PATH_MAX_BYTES + 256] = "";
-    *plugin = (struct hc_plugin){.game = &hc_arena, .think = hc_arena_think};
-    if (path != NULL && !load(plugin, path, cause, sizeof(cause))) {
-        snprintf(why, why_size, "--game '%s': %s", path, cause);
+/// The arguments of the calls that a crash may end.
+struct call {
+    struct hc_plugin *plugin;
+    const char *path;
+    char cause[PATH_MAX_BYTES + 256];
+};
+
+static void load_guarded(void *context) {
+    struct call *call = context;
+    call->plugin->loaded = load(call->plugin, call->path, call->cause, sizeof(call->cause));
+}
+
+static void play_guarded(void *context) {
+    struct call *call = context;
+    call->plugin->rule_hash = hc_game_rule_hash(call->plugin->game, NULL);
+}
+
+/// Loads the plugin and plays its match; false: the cause tells why it cannot be used.
+static bool try(struct call *call) {
+    struct hc_guard_end end;
+    char ending[HC_GUARD_TEXT];
+    if (call->path != NULL && !hc_guard_call(load_guarded, call, MOST_S, &end))
+        snprintf(call->cause, sizeof(call->cause), "its loading %s", hc_guard_ending(&end, ending));
+    else if (call->path != NULL && !call->plugin->loaded)
         return false;
-    }
-    plugin->rule_hash = hc_game_rule_hash(plugin->game, NULL);
-    if (plugin->rule_hash == 0)
-        snprintf(why, why_size, "not enough memory for the game %s", plugin->game->name);
-    return plugin->rule_hash != 0;
+    else if (!hc_guard_call(play_guarded, call, MOST_S, &end))
+        snprintf(call->cause, sizeof(call->cause),
+                 "the match that every program plays at its start %s",
+                 hc_guard_ending(&end, ending));
+    else if (call->plugin->rule_hash == 0)
+        snprintf(call->cause, sizeof(call->cause), "not enough memory");
+    return call->plugin->rule_hash != 0;
+}
+
+bool hc_plugin_load(struct hc_plugin *plugin, const char *path, char *why, size_t why_size) {
+    struct call call = {.plugin = plugin, .path = path};
+    *plugin = (struct hc_plugin){.game = &hc_arena, .think = hc_arena_think};
+    hc_guard_begin();
+    bool good = try(&call);
+    hc_guard_end();
+    if (!good)
+        snprintf(why, why_size, "--game '%s': %s", path != NULL ? path : "arena", call.cause);
+    return good;
 }

@@ -20,8 +20,18 @@ def check(name, good, text):
 
 
 NOTES = ["note: no history emits the event whistle", "note: no history ends a match: match_over is never true"]
+# Parts of the sentences. Without debug information a place is a function that the compiler has not merged.
+PLACE = r"%s.*, in (%s \(%s:\d+\)|\w+ \(%s\.so\+0x[0-9a-f]+\))$"
 SENTENCES = {"broken_emit": "more events than events_max of the kind ball, which is 1",
-             "broken_number": "an event that event_kinds does not have"}
+             "broken_number": "an event that event_kinds does not have",
+             "broken_reduction": "the step reads a reduction that the game does not have: there are 1"}
+# Of a crash also the function, and the file of its line.
+CRASHES = {"broken_crash": ("the step ends by signal 11", "tag_step_player", "tag.h"),
+           "broken_deep": ("the step ends by signal 11", "dig", "broken_deep.c"),
+           "broken_loop": (r"tick \d+, entity \d+ \(ball\): the step does not return", "tag_step_ball", "tag.h"),
+           "broken_begin": (r"tick 0, entity \d+ \(ball\): start does not return", "tag_start", r"\w+.[ch]"),
+           "broken_over": ("match_over ends by signal 11", "is_over", "broken_over.c"),
+           "broken_forbidden": ("the step fails the check hc_scene_may_read", "tag_step_player", "tag.h")}
 # What no history reaches: in histories of so many ticks, random inputs end no match of duel.
 LONG, UNREACHED = 5100, {"duel": NOTES[1:]}
 
@@ -43,7 +53,7 @@ for game in games:
         check(name + " in a long history", status == 0 and f" of {LONG} to {LONG} ticks " in output and
               notes(output) == UNREACHED.get(name, []), output)
         continue
-    kind = {"input": "read", "group": "read", "past": "read", "lookback": "read", "exit": "crash", "loop": "crash",
+    kind = {"input": "read", "forbidden": "read", "reduction": "read", "deep": "crash", "begin": "crash", "group": "read", "past": "read", "lookback": "read", "exit": "crash", "loop": "crash",
             "spawn": "secret", "chance": "secret", "over": "crash", "mark": "write", "beyond": "hides", "number": "emit"}.get(kind, kind)
     found = re.findall(r"^%s: (.*)\. Repeat: hindcast-check (.*)$" % kind, output, re.M)
     check(name, status == 1 and found and took_s <= limit_s, output)
@@ -51,6 +61,8 @@ for game in games:
         text, command = found[0]
         print("%-18s %4.1f s, %s" % (name, took_s, text))
         check(name + " says what is wrong", SENTENCES.get(name, "") in text, text)
+        check(name + " says where", name not in CRASHES or re.search(PLACE % (*CRASHES[name], name), text), text)
+        check(name + " has one sentence", name not in CRASHES or output.count(". Repeat: ") == 1, output)
         again = run(*shlex.split(command))[1]
         check(name + " again", "%s: %s. Repeat: hindcast-check %s\n" % (kind, text, command) in again, again)
         if kind == "range": # a command repeats histories of the same length

@@ -1,0 +1,169 @@
+/// Owns the walk over the calls in progress, and the names of places.
+#define _GNU_SOURCE
+
+#include "common/programs/backtrace.h"
+
+#include "common/programs/elf.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <unwind.h>
+
+enum { NAME = 128, LINE = 1024 };
+
+struct walk {
+    const void **places;
+    unsigned count;
+};
+
+/// Notes a call. Those before an interrupted one belong to the handler of the signal.
+static _Unwind_Reason_Code note_call(struct _Unwind_Context *context, void *argument) {
+    struct walk *walk = argument;
+    int interrupted = 0;
+    uintptr_t place = (uintptr_t)_Unwind_GetIPInfo(context, &interrupted);
+    if (interrupted)
+        walk->count = 0;
+    if (place == 0 || walk->count == HC_PLACES_MAX)
+        return _URC_END_OF_STACK;
+    // A call returns behind itself, which may be another function.
+    walk->places[walk->count++] = (const void *)(place - !interrupted);
+    return _URC_NO_REASON;
+}
+
+unsigned hc_backtrace(const void *places[HC_PLACES_MAX]) {
+    struct walk walk = {places, 0};
+    _Unwind_Backtrace(note_call, &walk);
+    return walk.count;
+}
+
+const void *hc_place_file(const void *place) {
+    Dl_info info;
+    return dladdr(place, &info) != 0 ? info.dli_fbase : NULL;
+}
+
+/// The file of a place.
+struct file {
+    const char *name; ///< as the linker knows it
+    const char *path; ///< by which it can be opened, also by another process
+    uint64_t offset;  ///< of the place, as the linker counted
+    char own[32];
+};
+
+/// Finds the file of a place; false: there is none.
+static bool find_file(const void *place, struct file *file) {
+    Dl_info info;
+    if (dladdr(place, &info) == 0 || info.dli_fname == NULL)
+        return false;
+    file->name = file->path = info.dli_fname;
+    file->offset = (uintptr_t)place - (uintptr_t)info.dli_fbase;
+    if (info.dli_fbase == hc_place_file((const void *)(uintptr_t)find_file)) {
+        snprintf(file->own, sizeof(file->own), "/proc/%ld/exe", (long)getpid());
+        file->path = file->own; // its name may be none of a file: a shell searches for programs
+    }
+    return true;
+}
+
+/// Writes the name of the function at `offset` to `name`, without what the compiler has appended to
+/// it; false: the symbols name none.
+static bool find_function(const struct file *file, char name[static NAME]) {
+    static const uint32_t tables[] = {SHT_SYMTAB, SHT_DYNSYM};
+    struct hc_elf elf;
+    struct hc_elf_symbols symbols;
+    ElfW(Sym) symbol;
+    const char *found = NULL, *next;
+    if (!hc_elf_open(&elf, file->path))
+        return false;
+    for (unsigned i = 0; i < sizeof(tables) / sizeof(*tables) && found == NULL; i++)
+        if (hc_elf_symbols(&elf, tables[i], &symbols))
+            while (found == NULL && (next = hc_elf_next_symbol(&symbols, &symbol)) != NULL)
+                if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_value <= file->offset &&
+                    file->offset - symbol.st_value < symbol.st_size)
+                    found = next;
+    if (found != NULL)
+        snprintf(name, NAME, "%.*s", (int)strcspn(found, "."), found);
+    hc_elf_close(&elf);
+    return found != NULL;
+}
+
+const char *hc_place_name(const void *place, char *text, size_t size) {
+    struct file file;
+    char name[NAME];
+    if (!find_file(place, &file)) {
+        snprintf(text, size, "%p", place);
+        return text;
+    }
+    const char *slash = strrchr(file.name, '/');
+    const char *last = slash != NULL ? slash + 1 : file.name;
+    if (find_function(&file, name))
+        snprintf(text, size, "%s (%s+0x%" PRIx64 ")", name, last, file.offset);
+    else
+        snprintf(text, size, "%s+0x%" PRIx64, last, file.offset);
+    return text;
+}
+
+// ---- Lines --------------------------------------------------------------------------------------
+
+/// Reads a line without its end; false: there is none.
+static bool read_line(FILE *lines, char line[static LINE]) {
+    if (fgets(line, LINE, lines) == NULL)
+        return false;
+    line[strcspn(line, "\n")] = '\0';
+    return true;
+}
+
+/// Reads pairs of lines, a function and its source, the innermost first. Writes the first known one
+/// that is no hc_ function to `text`; false: there is none.
+static bool choose_line(FILE *lines, char *text, size_t size) {
+    char function[LINE], source[LINE];
+    bool found = false;
+    while (read_line(lines, function) && read_line(lines, source)) {
+        const char *slash = strrchr(source, '/');
+        char *rest = strchr(source, ' '); // "(discriminator 2)"
+        if (rest != NULL)
+            *rest = '\0';
+        if (found || source[0] == '?' || strchr(source, ':') == NULL ||
+            strstr(source, ":?") != NULL || strncmp(function, "hc_", 3) == 0)
+            continue;
+        snprintf(text, size, "%.*s (%s)", (int)strcspn(function, "."), function,
+                 slash != NULL ? slash + 1 : source);
+        found = true;
+    }
+    return found;
+}
+
+const char *hc_place_line(const void *place, char *text, size_t size) {
+    extern char **environ;
+    struct file file;
+    char number[32], program[] = "addr2line", options[] = "-fie";
+    int ends[2];
+    pid_t pid;
+    posix_spawn_file_actions_t actions;
+    hc_place_name(place, text, size);
+    if (!find_file(place, &file) || pipe(ends) != 0)
+        return text;
+    snprintf(number, sizeof(number), "0x%" PRIx64, file.offset);
+    char *arguments[] = {program, options, (char *)file.path, number, NULL};
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addclose(&actions, ends[0]);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    bool runs = posix_spawnp(&pid, program, &actions, NULL, arguments, environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    FILE *lines = fdopen(ends[0], "r");
+    if (lines != NULL) {
+        choose_line(lines, text, size);
+        fclose(lines);
+    } else
+        close(ends[0]);
+    if (runs)
+        waitpid(pid, NULL, 0);
+    return text;
+}
