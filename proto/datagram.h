@@ -50,6 +50,7 @@ enum {
     HC_NONCE_SIZE = 16,
     HC_COOKIE_SIZE = 16,
     HC_PROOF_SIZE = 16,
+    HC_DATAGRAM_CONNECT_TOKEN_AT = 52,
     HC_TAG_SIZE = 16,
     HC_EXCHANGE_KEY_SIZE = 32, ///< of an ephemeral X25519 key
     HC_RESET_TOKEN_SIZE = 16,

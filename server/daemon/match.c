@@ -136,15 +136,16 @@ void hc_sv_match_log(struct hc_sv_match *match, enum hc_sv_log_level level, cons
     hc_sv_log_event(match->setting->log, level, event, fields);
 }
 
-/// Gives the placement the match's sessions.
-static void place_sessions(const struct hc_sv_match *match) {
+/// Gives the placement what it knows of the match.
+static void update_placement(struct hc_sv_match *match) {
     struct hc_server_session sessions[HC_SERVER_MATCH_CLIENTS_MAX];
     const struct hc_sv_match_setting *setting = match->setting;
     if (setting->placement == NULL)
         return;
     uint32_t count = hc_server_sessions(match->server, sessions, HC_SERVER_MATCH_CLIENTS_MAX);
+    match->refuses = match->report.host->overload.level >= HC_SERVER_OVERLOAD_REFUSE;
     pthread_mutex_lock(setting->placement_lock);
-    hc_sv_placement_set_sessions(setting->placement, match->number, sessions, count);
+    hc_sv_placement_set_match(setting->placement, match->number, sessions, count, match->refuses);
     pthread_mutex_unlock(setting->placement_lock);
 }
 
@@ -164,7 +165,7 @@ void hc_sv_match_log_events(struct hc_sv_match *match) {
         match->empty_us = 0;
     else if (match->empty_us == 0)
         match->empty_us = hc_clock_us();
-    place_sessions(match);
+    update_placement(match);
 }
 
 void hc_sv_match_log_denials(struct hc_sv_match *match, bool last, uint64_t now_us) {
@@ -234,6 +235,8 @@ void hc_sv_match_end_tick(struct hc_sv_match *match, uint64_t work_us, uint64_t 
     hc_sv_match_log_denials(match, false, now_us);
     hc_sv_status_log(&match->status, log, report, hc_server_clients(match->server), now_us);
     hc_sv_status_log_overload(&match->status, log, report->host);
+    if (match->refuses != (report->host->overload.level >= HC_SERVER_OVERLOAD_REFUSE))
+        update_placement(match);
 }
 
 // ---- Worlds -------------------------------------------------------------------------------------
@@ -279,6 +282,7 @@ static void renew(struct hc_sv_match *match, const struct hc_token_ring *keys, u
     match->status =
         (struct hc_sv_status){.every_us = match->status.every_us, .match = match->number};
     begin_report(match);
+    update_placement(match);
     hc_sv_match_renew_deadline(match);
     hc_sv_match_log(match, HC_SV_LOG_INFO, "match-renewed",
                     json_pack("{s:I, s:I}", "worlds", (json_int_t)match->worlds, "seed",

@@ -48,6 +48,7 @@ struct hc_sv_match {
     struct hc_timeline_stats past_timeline;
     uint64_t past_ticks;
     struct hc_sv_status status;
+    bool refuses; ///< joins, because it is overloaded, as the placement knows
 
     // Another world, while it is made.
     bool makes; ///< `maker` runs, or waits to be joined
@@ -73,7 +74,7 @@ void hc_sv_match_close(struct hc_sv_match *match);
 void hc_sv_match_log(struct hc_sv_match *match, enum hc_sv_log_level level, const char *event,
                      json_t *fields);
 
-/// Logs the server's events, and gives the placement its sessions.
+/// Logs the server's events, and gives the placement the sessions after them.
 void hc_sv_match_log_events(struct hc_sv_match *match);
 
 /// As hc_sv_status_log_denials; of an idle match too.

@@ -18,7 +18,6 @@
 
 enum {
     HC_SV_UDP_BATCH = 64,               ///< datagrams of one system call
-    HC_SV_UDP_TOKEN_AT = 52,            ///< offset of the token in CONNECT
     HC_SV_UDP_CONNECTS = 4,             ///< CONNECTs of one: each may take as long as 100 others
     HC_SV_UDP_RECEIVE_BUFFER = 4 << 20, ///< bytes asked for each lane: some 10,000 small datagrams
 };

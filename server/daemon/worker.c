@@ -71,19 +71,6 @@ static uint64_t send_all(struct hc_sv_worker *worker, struct hc_sv_match *match,
     return hc_clock_us();
 }
 
-/// The match of a DATA; NULL: it is another worker's. Of no match at all, any one answers it.
-static struct hc_sv_match *match_of_data(struct hc_sv_worker *worker,
-                                         const struct hc_sv_udp_datagram *datagram) {
-    uint32_t cid, seq;
-    if (is_single(worker) ||
-        hc_datagram_get_data_clear(datagram->bytes, datagram->size, &cid, &seq) != HC_OK)
-        return &worker->matches[0];
-    unsigned number = cid >> HC_SERVER_CID_MATCH_AT;
-    if (number == 0 || number > worker->setting->options->matches)
-        return &worker->matches[0];
-    return find_match(worker, number);
-}
-
 /// Chooses the match of a CONNECT whose token names none of the daemon's, see
 /// hc_sv_placement_choose.
 static enum hc_status place(struct hc_sv_worker *worker, const struct hc_sv_udp_datagram *datagram,
@@ -97,11 +84,11 @@ static enum hc_status place(struct hc_sv_worker *worker, const struct hc_sv_udp_
     return status;
 }
 
-/// Ends the choice of a match, see hc_sv_placement_end.
-static void end_placement(struct hc_sv_worker *worker, const struct hc_sv_placed *placed,
-                          bool denied, uint64_t now) {
+/// Ends the choice of a match, see hc_sv_placement_finish.
+static void finish_placement(struct hc_sv_worker *worker, const struct hc_sv_placed *placed,
+                             bool admitted) {
     pthread_mutex_lock(worker->setting->placement_lock);
-    hc_sv_placement_end(worker->setting->placement, placed, denied, now);
+    hc_sv_placement_finish(worker->setting->placement, placed, admitted);
     pthread_mutex_unlock(worker->setting->placement_lock);
 }
 
@@ -123,7 +110,7 @@ static void send_mail(struct hc_sv_worker *worker, const struct hc_sv_udp_datagr
     if (fits)
         hc_sv_worker_wake(other);
     else
-        end_placement(worker, placed, true, datagram->arrived_us);
+        finish_placement(worker, placed, false);
 }
 
 /// Gives a placed CONNECT to its match, and ends the placement.
@@ -135,25 +122,20 @@ static enum hc_status receive_placed(struct hc_sv_worker *worker,
     uint64_t denied = match->report.host->denied;
     enum hc_status status = hc_sv_match_receive(match, datagram);
     hc_sv_match_log_events(match);
-    end_placement(worker, placed, match->report.host->denied > denied, datagram->arrived_us);
+    finish_placement(worker, placed, match->report.host->denied == denied);
     return status;
 }
 
-/// Gives a HELLO or a CONNECT to the match that answers it.
-static enum hc_status receive_handshake(struct hc_sv_worker *worker,
-                                        const struct hc_sv_udp_datagram *datagram) {
-    const struct hc_sv_match_setting *setting = worker->setting;
-    struct hc_sv_match *any = &worker->matches[0];
-    if (is_single(worker) || datagram->size != HC_DATAGRAM_CONNECT_SIZE ||
-        hc_datagram_kind(datagram->bytes, datagram->size) != HC_DATAGRAM_CONNECT)
-        return hc_sv_match_receive(any, datagram);
-    struct hc_sv_placed placed = {.match = hc_token_match(datagram->bytes + HC_SV_UDP_TOKEN_AT)};
-    if (placed.match == 0 || placed.match > setting->options->matches) {
+/// Gives a CONNECT to the match that its token names, or that the placement chooses.
+static enum hc_status receive_connect(struct hc_sv_worker *worker,
+                                      const struct hc_sv_udp_datagram *datagram, uint16_t named) {
+    struct hc_sv_placed placed = {.match = named};
+    if (named == 0) {
         enum hc_status status = place(worker, datagram, &placed);
         if (status == HC_FULL)
             return status;
         if (status != HC_OK)
-            return hc_sv_match_receive(any, datagram); // every match denies it
+            return hc_sv_match_receive(&worker->matches[0], datagram); // every match denies it
     }
     if (find_match(worker, placed.match) != NULL)
         return receive_placed(worker, datagram, &placed);
@@ -161,16 +143,23 @@ static enum hc_status receive_handshake(struct hc_sv_worker *worker,
     return HC_OK;
 }
 
-/// Gives a datagram of any lane to its match.
+/// Gives a datagram of any lane to its match. Any match answers a HELLO, and DATA of none.
 static enum hc_status receive(struct hc_sv_worker *worker,
                               const struct hc_sv_udp_datagram *datagram) {
-    if (hc_datagram_kind(datagram->bytes, datagram->size) != HC_DATAGRAM_DATA)
-        return receive_handshake(worker, datagram);
-    struct hc_sv_match *match = match_of_data(worker, datagram);
+    enum hc_datagram_kind kind = hc_datagram_kind(datagram->bytes, datagram->size);
+    uint16_t named = 0;
+    if (!is_single(worker))
+        named = hc_sv_placement_named(worker->setting->options->matches, datagram->bytes,
+                                      datagram->size);
+    if (kind == HC_DATAGRAM_CONNECT && !is_single(worker))
+        return receive_connect(worker, datagram, named);
+    struct hc_sv_match *match = &worker->matches[0];
+    if (named != 0)
+        match = find_match(worker, named);
     if (match == NULL)
         return HC_UNEXPECTED; // a broadcast: the match's worker has its own copy
     enum hc_status status = hc_sv_match_receive(match, datagram);
-    match->accepted += status == HC_OK;
+    match->accepted += status == HC_OK && kind == HC_DATAGRAM_DATA;
     return status;
 }
 
@@ -184,13 +173,13 @@ static unsigned receive_batch(struct hc_sv_worker *worker, enum hc_sv_udp_lane l
     return count;
 }
 
-/// Sends the answers of the matches that were given a handshake, and reads their deadlines again.
-/// Returns the time.
-static uint64_t answer(struct hc_sv_worker *worker) {
+/// Sends the answers of the matches that were given a datagram, and reads their deadlines again;
+/// `idle`: only of idle matches, which have no tick to send them. Returns the time.
+static uint64_t answer(struct hc_sv_worker *worker, bool idle) {
     uint64_t now = hc_clock_us();
     for (unsigned i = 0; i < worker->count; i++) {
         struct hc_sv_match *match = &worker->matches[i];
-        if (!match->touched)
+        if (!match->touched || (idle && !match->idle))
             continue;
         now = send_all(worker, match, now);
         hc_sv_match_renew_deadline(match);
@@ -403,6 +392,7 @@ static void turn(struct hc_sv_worker *worker, uint64_t now) {
     if (is_single(worker)) {
         run_match(worker, &worker->matches[0], now, drained, now);
     } else {
+        (void)answer(worker, true);
         // A match that is due again meanwhile waits for the next turn.
         struct hc_sv_match *match;
         for (unsigned i = 0; i < worker->count && (match = next_due(worker, now)) != NULL; i++) {
@@ -445,7 +435,7 @@ static void receive_handshakes(struct hc_sv_worker *worker) {
         receive_data(worker, now, deadline, deadline);
         uint64_t from = thread_cpu_us();
         unsigned count = receive_batch(worker, worker->next_lane);
-        now = answer(worker);
+        now = answer(worker, false);
         hc_sv_time_budget_take(budget, thread_cpu_us() - from);
         worker->handshakes += count;
         empty = count < hc_sv_udp_batch(worker->next_lane) ? empty + 1 : 0;
@@ -508,7 +498,7 @@ static void on_mail(evutil_socket_t descriptor, short events, void *context) {
                                               .from = mail.from,
                                               .arrived_us = mail.arrived_us};
         (void)receive_placed(worker, &datagram, &mail.placed);
-        (void)answer(worker);
+        (void)answer(worker, false);
         hc_sv_time_budget_take(budget, thread_cpu_us() - from);
     }
     if (any)

@@ -8,13 +8,16 @@
 #include <sodium.h>
 #include <string.h>
 
-enum { AVOID_US = 1000000 }; ///< a match that denied a client is avoided for so long
+enum {
+    AVOID_US = 5000000
+}; ///< a match that is fuller than it seemed is avoided for so long, which is
+   ///< longer than a client waits before it tries again
 
 /// A match as it is known here.
 struct room {
     unsigned players, sessions;  ///< of clients that are connected or linger
     unsigned held, held_players; ///< for clients that are placed, but not yet answered
-    uint64_t avoided_until_us;   ///< it denied a client lately
+    bool refuses;                ///< joins, because it is overloaded
     uint64_t *users;             ///< [sessions] their client_ids
 };
 
@@ -31,6 +34,16 @@ struct hc_sv_placement {
 static struct room *room_of(struct hc_sv_placement *placement, uint16_t match) {
     HC_ASSERT(match >= 1 && match <= placement->config.matches);
     return &placement->rooms[match - 1];
+}
+
+uint16_t hc_sv_placement_named(unsigned matches, const uint8_t *bytes, size_t size) {
+    uint32_t cid, seq, match = 0;
+    if (hc_datagram_get_data_clear(bytes, size, &cid, &seq) == HC_OK)
+        match = cid >> HC_SERVER_CID_MATCH_AT;
+    else if (size == HC_DATAGRAM_CONNECT_SIZE &&
+             hc_datagram_kind(bytes, size) == HC_DATAGRAM_CONNECT)
+        match = hc_token_match(bytes + HC_DATAGRAM_CONNECT_TOKEN_AT);
+    return match <= matches ? (uint16_t)match : 0;
 }
 
 struct hc_sv_placement *hc_sv_placement_create(const struct hc_sv_placement_config *config) {
@@ -103,23 +116,19 @@ static uint16_t match_of_user(const struct hc_sv_placement *placement, uint64_t 
     return 0;
 }
 
-/// The match with the most players that has room for a client with `players` players; the first
-/// one if none has.
-static uint16_t fullest_with_room(const struct hc_sv_placement *placement, unsigned players,
-                                  uint64_t now_us) {
+/// The match with the most players that has room for a client with `players` players; 0: none.
+static uint16_t fullest_with_room(const struct hc_sv_placement *placement, unsigned players) {
     unsigned best = 0, most = 0, clients = placement->config.clients;
-    bool any = false;
     for (unsigned i = 0; i < placement->config.matches; i++) {
         const struct room *room = &placement->rooms[i];
         unsigned taken = room->players + room->held_players;
         if (room->sessions + room->held >= clients || taken + players > placement->config.players ||
-            now_us < room->avoided_until_us || (any && taken <= most))
+            room->refuses || (best != 0 && taken <= most))
             continue;
-        any = true;
-        best = i;
+        best = i + 1;
         most = taken;
     }
-    return (uint16_t)(best + 1);
+    return (uint16_t)best;
 }
 
 /// Chooses the match of an opened token.
@@ -138,7 +147,9 @@ static enum hc_status choose(struct hc_sv_placement *placement, const struct hc_
     HC_ASSERT(remembered);
     placed->match = match_of_user(placement, token->client_id);
     if (placed->match == 0)
-        placed->match = fullest_with_room(placement, placed->players, now_us);
+        placed->match = fullest_with_room(placement, placed->players);
+    if (placed->match == 0)
+        placed->match = 1; // which denies it as full
     match = hc_sv_spent_match(spent, token);
     HC_ASSERT(match != NULL); // it was used just now
     *match = placed->match;
@@ -169,26 +180,26 @@ enum hc_status hc_sv_placement_choose(struct hc_sv_placement *placement,
     return status;
 }
 
-void hc_sv_placement_end(struct hc_sv_placement *placement, const struct hc_sv_placed *placed,
-                         bool denied, uint64_t now_us) {
+void hc_sv_placement_finish(struct hc_sv_placement *placement, const struct hc_sv_placed *placed,
+                            bool admitted) {
     struct room *room = room_of(placement, placed->match);
-    if (placed->first) {
-        room->held--;
-        room->held_players -= placed->players;
-    }
-    if (placed->first && denied) {
-        room->avoided_until_us = now_us + AVOID_US;
+    if (!placed->first)
+        return;
+    room->held--;
+    room->held_players -= placed->players;
+    if (!admitted)
         hc_sv_spent_forget(&placement->spent, placed->client_id, placed->token_id, placed->ticket);
-    }
 }
 
-void hc_sv_placement_set_sessions(struct hc_sv_placement *placement, uint16_t match,
-                                  const struct hc_server_session *sessions, uint32_t count) {
+void hc_sv_placement_set_match(struct hc_sv_placement *placement, uint16_t match,
+                               const struct hc_server_session *sessions, uint32_t count,
+                               bool refuses) {
     struct room *room = room_of(placement, match);
     HC_ASSERT(count <= placement->config.clients);
     placement->sessions += count - room->sessions;
     room->sessions = count;
     room->players = 0;
+    room->refuses = refuses;
     for (uint32_t i = 0; i < count; i++) {
         room->users[i] = sessions[i].client_id;
         room->players += sessions[i].player_count;

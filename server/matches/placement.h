@@ -7,9 +7,12 @@
 /// client goes
 ///
 ///   1. with a token that was placed before, to the same match;
-///   2. to a match where its user has a session;
+///   2. to the match where its user has a session;
 ///   3. to the match with the most players that has room, of several to the first: so players meet;
 ///   4. otherwise to the first match, which denies it as full.
+///
+/// What a match answers speaks of the token, and changes nothing for others. A match has room by
+/// its own sessions, and none while it is overloaded.
 ///
 /// A state machine without I/O: one thread at a time may use it.
 #pragma once
@@ -30,7 +33,7 @@ struct hc_sv_placement_config {
     uint64_t hash_seed; ///< random, so that nobody can choose client_ids of one hash
 };
 
-/// A choice, until hc_sv_placement_end.
+/// A choice, until hc_sv_placement_finish.
 struct hc_sv_placed {
     uint16_t match;
     bool first;  ///< the token was not placed before, and holds room in the match
@@ -39,6 +42,9 @@ struct hc_sv_placed {
     uint64_t client_id;
     uint8_t token_id[HC_TOKEN_ID_SIZE];
 };
+
+/// The match, [1, matches], that a DATA or a CONNECT names; 0: none, or one above `matches`.
+uint16_t hc_sv_placement_named(unsigned matches, const uint8_t *bytes, size_t size);
 
 /// NULL: no memory.
 struct hc_sv_placement *hc_sv_placement_create(const struct hc_sv_placement_config *config);
@@ -50,22 +56,23 @@ void hc_sv_placement_destroy(struct hc_sv_placement *placement);
 void hc_sv_placement_set_keys(struct hc_sv_placement *placement, const struct hc_token_ring *keys);
 
 /// Chooses the match of a CONNECT whose token names none that the daemon has. HC_OK: `*placed`
-/// holds it; the caller passes it to hc_sv_placement_end after the match has answered. HC_FULL: the
-/// user connects too often, or has used too many tokens: drop the CONNECT. Any other status: the
-/// CONNECT holds no valid token of its sender, and every match gives the same answer.
+/// holds it; the caller passes it to hc_sv_placement_finish after the match has answered. HC_FULL:
+/// the user connects too often, or has used too many tokens: drop the CONNECT. Any other status:
+/// the CONNECT holds no valid token of its sender, and every match gives the same answer.
 enum hc_status hc_sv_placement_choose(struct hc_sv_placement *placement,
                                       const struct hc_address *from, const uint8_t *bytes,
                                       size_t size, uint64_t unix_us, uint64_t now_us,
                                       struct hc_sv_placed *placed);
 
-/// Ends a choice. `denied`: the match did not admit the client. If the token was placed for the
-/// first time, it may be placed again, and the match is avoided for a while.
-void hc_sv_placement_end(struct hc_sv_placement *placement, const struct hc_sv_placed *placed,
-                         bool denied, uint64_t now_us);
+/// Ends a choice. A token that was placed for the first time and not admitted may be placed again.
+void hc_sv_placement_finish(struct hc_sv_placement *placement, const struct hc_sv_placed *placed,
+                            bool admitted);
 
-/// Sets the sessions of a match, after some have begun or ended: `count` of them.
-void hc_sv_placement_set_sessions(struct hc_sv_placement *placement, uint16_t match,
-                                  const struct hc_server_session *sessions, uint32_t count);
+/// Sets a match's sessions, `count` of them, and whether it refuses joins because it is overloaded:
+/// after either has changed.
+void hc_sv_placement_set_match(struct hc_sv_placement *placement, uint16_t match,
+                               const struct hc_server_session *sessions, uint32_t count,
+                               bool refuses);
 
 /// The most sessions at once so far, of all matches.
 unsigned hc_sv_placement_most(const struct hc_sv_placement *placement);

@@ -19,6 +19,7 @@ static struct hc_server_config config;
 static struct hc_server *servers[MATCHES + 1]; ///< by match; 0: a server of its own
 static struct hc_sv_placement *placement;
 static uint64_t now_us;
+static unsigned overloaded; ///< a match whose ticks take too long; 0: none
 
 /// A client at the port of its index.
 static struct player {
@@ -55,6 +56,7 @@ static void create_placement(void) {
 
 static void set_up(void) {
     now_us = 5 * SECOND_US;
+    overloaded = 0;
     config = hc_server_config_default();
     config.game = &hc_arena;
     config.clients = 2;
@@ -105,8 +107,9 @@ static struct hc_credential issue(unsigned match, uint64_t client_id) {
     return issue_kind(HC_TOKEN_CONNECT, match, client_id);
 }
 
-/// Starts a client in a free place.
-static struct player *connect_client(const struct hc_credential *credential, bool alone) {
+/// Starts a client with `count` players in a free place.
+static struct player *connect_players(const struct hc_credential *credential, bool alone,
+                                      unsigned count) {
     struct hc_client_config client = hc_client_config_default();
     struct player *player = players;
     while (player->client != NULL)
@@ -114,9 +117,15 @@ static struct player *connect_client(const struct hc_credential *credential, boo
     ck_assert(player < players + CLIENTS);
     client.game = &hc_arena;
     client.credential = *credential;
+    client.players = (uint8_t)count;
     *player = (struct player){
         .client = hc_client_create(&client, now_us), .credential = *credential, .alone = alone};
     return player;
+}
+
+/// The same with one player.
+static struct player *connect_client(const struct hc_credential *credential, bool alone) {
+    return connect_players(credential, alone, 1);
 }
 
 /// Polls the events of a match and gives the placement its sessions, as the daemon does.
@@ -130,13 +139,16 @@ static void poll_events(unsigned match) {
     }
     uint32_t count = hc_server_sessions(servers[match], sessions, CLIENTS);
     if (match != 0)
-        hc_sv_placement_set_sessions(placement, (uint16_t)match, sessions, count);
+        hc_sv_placement_set_match(placement, (uint16_t)match, sessions, count,
+                                  hc_server_stats(servers[match])->overload.level >=
+                                      HC_SERVER_OVERLOAD_REFUSE);
 }
 
 /// Gives a CONNECT to the match that its token names, or that the placement chooses.
-static void give_connect(const struct hc_address *from, const uint8_t *bytes, size_t size) {
-    struct hc_sv_placed placed = {.match = hc_token_match(bytes + 52)};
-    if ((placed.match == 0 || placed.match > MATCHES) &&
+static void give_connect(const struct hc_address *from, const uint8_t *bytes, size_t size,
+                         uint16_t named) {
+    struct hc_sv_placed placed = {.match = named};
+    if (named == 0 &&
         hc_sv_placement_choose(placement, from, bytes, size, UNIX_US, now_us, &placed) != HC_OK) {
         (void)hc_server_receive(servers[1], from, bytes, size, now_us);
         return;
@@ -144,23 +156,21 @@ static void give_connect(const struct hc_address *from, const uint8_t *bytes, si
     uint64_t denied = hc_server_stats(servers[placed.match])->denied;
     (void)hc_server_receive(servers[placed.match], from, bytes, size, now_us);
     poll_events(placed.match);
-    hc_sv_placement_end(placement, &placed, hc_server_stats(servers[placed.match])->denied > denied,
-                        now_us);
+    hc_sv_placement_finish(placement, &placed,
+                           hc_server_stats(servers[placed.match])->denied == denied);
 }
 
 /// Gives a client's datagram to the match that it is for: a HELLO to any.
 static void give(const struct player *player, const uint8_t *bytes, size_t size) {
     struct hc_address from = hc_address_ipv4(127, 0, 0, 1, (uint16_t)(player - players));
-    unsigned match = 1 + bytes[16] % MATCHES;
-    if (!player->alone && hc_datagram_kind(bytes, size) == HC_DATAGRAM_CONNECT) {
-        give_connect(&from, bytes, size);
-        return;
-    }
-    if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA)
-        match = (unsigned)(bytes[4] << 2 | bytes[3] >> 6);
-    if (match < 1 || match > MATCHES)
-        match = 1;
-    (void)hc_server_receive(servers[player->alone ? 0 : match], &from, bytes, size, now_us);
+    uint16_t match = hc_sv_placement_named(MATCHES, bytes, size);
+    if (player->alone)
+        (void)hc_server_receive(servers[0], &from, bytes, size, now_us);
+    else if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_CONNECT)
+        give_connect(&from, bytes, size, match);
+    else
+        (void)hc_server_receive(servers[match != 0 ? match : 1 + bytes[16] % MATCHES], &from, bytes,
+                                size, now_us);
 }
 
 /// The input of each client's user at each time.
@@ -188,6 +198,8 @@ static void run_step(void) {
     }
     for (unsigned match = 0; match <= MATCHES; match++) {
         hc_server_advance(servers[match], now_us);
+        hc_server_note_work(servers[match], 0, 0, match == overloaded && match != 0 ? STEP_US : 0,
+                            now_us);
         while ((size = hc_server_send(servers[match], &to, bytes, now_us)) > 0)
             if (players[to.port].client != NULL)
                 (void)hc_client_receive(players[to.port].client, bytes, size, now_us);
@@ -311,6 +323,47 @@ START_TEST(token_without_a_match_opens_one_session_in_one_match) {
 }
 END_TEST
 
+/// Waits until the client is denied for `reason`.
+static void await_denial(struct player *player, enum hc_deny_reason reason) {
+    for (uint64_t end_us = now_us + SECOND_US;
+         player->event.kind != HC_CLIENT_EVENT_DENIED && now_us < end_us;)
+        run_step();
+    ck_assert_int_eq(player->event.kind, HC_CLIENT_EVENT_DENIED);
+    ck_assert_int_eq(player->event.deny, reason);
+    remove_client(player);
+}
+
+START_TEST(denied_user_keeps_no_match_from_others) {
+    const uint64_t banned = 666, greedy = 667;
+    for (unsigned match = 1; match <= MATCHES; match++)
+        ck_assert_int_eq(hc_server_set_refused(servers[match], &banned, 1, 0, now_us), HC_OK);
+    for (unsigned i = 0; i < MATCHES * 2; i++) {
+        struct hc_credential credential = issue(0, banned);
+        await_denial(connect_client(&credential, false), HC_DENY_REFUSED);
+        credential = issue(0, greedy); // for one player
+        await_denial(connect_players(&credential, false, 2), HC_DENY_PLAYERS);
+        credential = issue(0, 100 + i);
+        struct player *honest = connect_client(&credential, false);
+        run(SECOND_US / 4);
+        ck_assert_uint_eq(honest->match, 1 + i / 2);
+        run(2 * SECOND_US); // a user connects once a second
+    }
+}
+END_TEST
+
+START_TEST(clients_go_to_another_match_while_one_is_overloaded) {
+    ck_assert_uint_eq(join(1)->match, 1);
+    overloaded = 1;
+    run(20 * SECOND_US);
+    ck_assert_int_eq(hc_server_stats(servers[1])->overload.level, HC_SERVER_OVERLOAD_REFUSE);
+    ck_assert_uint_eq(join(2)->match, 2);
+    overloaded = 0;
+    run(60 * SECOND_US);
+    ck_assert_uint_eq(join(3)->match, 1);
+    ck_assert_uint_eq(hc_server_stats(servers[1])->denied, 0);
+}
+END_TEST
+
 START_TEST(user_with_another_token_returns_to_its_session) {
     struct hc_credential credential = issue(3, 9);
     struct player *player = connect_client(&credential, false);
@@ -426,6 +479,8 @@ int main(void) {
     tcase_add_test(tests, clients_without_a_match_fill_one_match_after_the_other);
     tcase_add_test(tests, clients_that_connect_at_once_are_placed_where_each_finds_room);
     tcase_add_test(tests, token_without_a_match_opens_one_session_in_one_match);
+    tcase_add_test(tests, denied_user_keeps_no_match_from_others);
+    tcase_add_test(tests, clients_go_to_another_match_while_one_is_overloaded);
     tcase_add_test(tests, user_with_another_token_returns_to_its_session);
     tcase_add_test(tests, used_token_stays_used_in_the_next_world_of_its_match);
     tcase_add_test(tests, token_of_another_configuration_admits_only_if_it_is_a_ticket);

@@ -198,9 +198,9 @@ START_TEST(kernel_gives_each_worker_the_datagrams_of_its_matches) {
         bytes[4] = (uint8_t)(match >> 2);
         ck_assert_int_ge(sendto(sender, bytes, 40, 0, (struct sockaddr *)&to, sizeof to), 0);
         bytes[0] = HC_DATAGRAM_CONNECT;
-        bytes[HC_SV_UDP_TOKEN_AT + 2] = (uint8_t)(match << 1 | 1); // the match of a token
-        bytes[HC_SV_UDP_TOKEN_AT + 3] = (uint8_t)(match >> 7 << 4 | 15);
-        ck_assert_uint_eq(hc_token_match(bytes + HC_SV_UDP_TOKEN_AT), match);
+        bytes[HC_DATAGRAM_CONNECT_TOKEN_AT + 2] = (uint8_t)(match << 1 | 1); // the match of a token
+        bytes[HC_DATAGRAM_CONNECT_TOKEN_AT + 3] = (uint8_t)(match >> 7 << 4 | 15);
+        ck_assert_uint_eq(hc_token_match(bytes + HC_DATAGRAM_CONNECT_TOKEN_AT), match);
         ck_assert_int_ge(sendto(sender, bytes, sizeof bytes, 0, (struct sockaddr *)&to, sizeof to),
                          0);
         udp = ports[match % WORKERS];
