@@ -9,10 +9,11 @@
 /// The messages of one datagram.
 struct received {
     const struct hc_cl_received *snapshot; ///< NULL: none
-    bool has_close, has_ticket, has_path, has_events, has_unreliable;
+    bool has_close, has_ticket, has_path, has_events, has_unreliable, has_differs;
     struct hc_close close;
     struct hc_ticket ticket;
     uint8_t path[HC_PATH_SIZE];
+    struct hc_differs differs;
     uint32_t name_count;
     struct hc_player_name names[HC_NAMES_EACH];
 };
@@ -41,6 +42,8 @@ static enum hc_status read_message(struct hc_client *client, enum hc_message_typ
     hc_tick near = client->newest.any ? client->newest.snapshot.as_of : client->welcome.tick;
     switch (type) {
     case HC_MESSAGE_SNAPSHOT:
+        if (client->desync.asks)
+            return HC_UNEXPECTED; // the reader holds the one that differs
         return client->is_light ? hc_cl_light_read(client, near, &received->snapshot)
                                 : read_snapshot(client, near, &received->snapshot);
     case HC_MESSAGE_CLOSE:
@@ -61,6 +64,10 @@ static enum hc_status read_message(struct hc_client *client, enum hc_message_typ
     case HC_MESSAGE_NAMES:
         return hc_message_get_names(&client->body, client->welcome.players, received->names,
                                     &received->name_count);
+    case HC_MESSAGE_DIFFERS:
+        received->has_differs = !client->is_light; // which has no world, and never asks
+        return client->is_light ? HC_OK
+                                : hc_differs_get(&client->body, &client->world, &received->differs);
     default: // only clients send these
         return HC_MALFORMED;
     }
@@ -281,7 +288,8 @@ static void take_unreliable(struct hc_client *client) {
 
 /// Takes the messages that are not about the world, of the DATA `seq`. A ticket that was overtaken
 /// is of an earlier address or key of the server.
-static void take_others(struct hc_client *client, const struct received *received, uint32_t seq) {
+static void take_others(struct hc_client *client, const struct received *received, uint32_t seq,
+                        uint64_t now_us) {
     if (received->has_ticket && seq > client->ticket_seq) {
         client->ticket_seq = seq;
         client->credential = received->ticket.credential;
@@ -293,6 +301,8 @@ static void take_others(struct hc_client *client, const struct received *receive
         take_unreliable(client);
     if (received->has_path)
         take_challenge(client, received->path);
+    if (received->has_differs)
+        hc_cl_desync_answer(client, &received->differs, now_us);
 }
 
 /// Forgets the names of the players that the snapshot drops: when they return they may have left
@@ -328,36 +338,6 @@ static void take_close(struct hc_client *client, enum hc_close_reason reason, ui
     hc_cl_session_close_with(client, reason);
 }
 
-/// Notes a snapshot whose hash does not match. Several within a short time are a desync: the game
-/// is told, and the connection is closed unless it is configured to stay.
-static void note_mismatch(struct hc_client *client, uint64_t now_us) {
-    struct hc_cl_desync *desync = &client->desync;
-    hc_tick as_of = hc_cl_snapshot_reader_newest(client->reader)->header.as_of;
-    if (desync->reported || (desync->count > 0 && as_of <= desync->as_of))
-        return;
-    uint64_t *oldest = &desync->seen_us[desync->count++ % (HC_CL_DESYNC_MISMATCHES - 1)];
-    bool many = desync->count >= HC_CL_DESYNC_MISMATCHES && now_us - *oldest <= HC_CL_DESYNC_US;
-    *oldest = now_us;
-    desync->as_of = as_of;
-    if (!many)
-        return;
-    struct hc_cl_suspect suspect = hc_cl_snapshot_reader_suspect(client->reader);
-    desync->reported = true;
-    client->stats.desyncs++;
-    hc_cl_session_event(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_DESYNC,
-                                                          .tick = suspect.tick,
-                                                          .entity = suspect.entity,
-                                                          .entity_kind = suspect.kind,
-                                                          .field = suspect.field});
-    hc_cl_session_log(client, "this build computes another world than the server");
-    if (client->config.stays_desynced || client->state == HC_CLIENT_LEAVING)
-        return;
-    client->state = HC_CLIENT_LEAVING;
-    hc_connection_close(&client->connection,
-                        &(struct hc_close){.reason = HC_CLOSE_DESYNC, .tick = suspect.tick}, true,
-                        now_us);
-}
-
 enum hc_status hc_cl_receive_data(struct hc_client *client, const uint8_t *bytes, size_t size,
                                   uint64_t now_us) {
     uint8_t opened[HC_DATAGRAM_MAX];
@@ -368,7 +348,7 @@ enum hc_status hc_cl_receive_data(struct hc_client *client, const uint8_t *bytes
     if (status == HC_OK)
         status = read_body(client, &data, &received);
     if (status == HC_INVALID)
-        note_mismatch(client, now_us);
+        hc_cl_desync_mismatch(client, now_us);
     if (status == HC_OK)
         status = hc_connection_accept(&client->connection, &data, now_us, &accepted);
     if (status != HC_OK)
@@ -384,6 +364,6 @@ enum hc_status hc_cl_receive_data(struct hc_client *client, const uint8_t *bytes
     }
     if (!client->is_light)
         take_names(client, &received, data.seq);
-    take_others(client, &received, data.seq);
+    take_others(client, &received, data.seq, now_us);
     return HC_OK;
 }

@@ -111,7 +111,8 @@ static size_t reserve(const struct hc_client *client) {
     bool any = messages->out.oldest != messages->out.next ||
                hc_unreliable_count(&messages->unreliable_out) > 0;
     size_t path = client->path.due ? HC_PATH_MESSAGE_SIZE : 0;
-    return path + (any ? HC_CL_MESSAGES_BYTES : 0);
+    size_t compare = client->desync.asks ? HC_COMPARE_SIZE_MAX : 0;
+    return path + compare + (any && !client->desync.asks ? HC_CL_MESSAGES_BYTES : 0);
 }
 
 size_t hc_cl_send_next(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
@@ -133,6 +134,7 @@ size_t hc_cl_send_next(struct hc_client *client, uint8_t out[static HC_DATAGRAM_
     if (client->path.due)
         (void)hc_message_put_path(&body, HC_MESSAGE_PATH_RESPONSE, client->path.data);
     client->path.due = false;
+    hc_cl_desync_put(client, &body, now_us);
     hc_connection_put_messages(&client->connection, &body, HC_CL_MESSAGES_BYTES, now_us);
     return finish(client, out, body.at, now_us);
 }

@@ -271,6 +271,7 @@ void hc_client_advance(struct hc_client *client, uint64_t now_us) {
     }
     if (predicting(client))
         hc_cl_predict_advance(client, now_us);
+    hc_cl_desync_advance(client, now_us);
     hc_cl_send_advance(client, now_us);
 }
 

@@ -1,6 +1,6 @@
 /// The inside of a client, shared by the files that make it up: session.c (lifecycle and queries),
-/// handshake.c, receive.c (DATA), predict.c (inputs, and ticks ahead of the server), send.c (DATA),
-/// light.c (clients without a world).
+/// handshake.c, receive.c (DATA), desync.c, predict.c (inputs, and ticks ahead of the server),
+/// send.c (DATA), light.c (clients without a world).
 #pragma once
 
 #include "client/clock.h"
@@ -13,6 +13,7 @@
 #include "common/timeline.h"
 #include "hindcast/client.h"
 #include "proto/body.h"
+#include "proto/compare.h"
 #include "proto/connection.h"
 #include "proto/message.h"
 #include "proto/snapshot.h"
@@ -108,11 +109,16 @@ struct hc_cl_light {
     uint64_t is_forced[HC_OWN_PLAYERS_MAX][HC_CL_INPUTS / 64];
 };
 
-/// The snapshots whose hash did not match. Only receive.c writes to it.
+/// The snapshots whose hash did not match. Only desync.c writes to it.
 struct hc_cl_desync {
     uint64_t seen_us[HC_CL_DESYNC_MISMATCHES - 1]; ///< when the newest came, a ring
     uint32_t count;
     hc_tick as_of; ///< of the newest: an older or equal one does not count, it may be a copy
+    /// The client asks the server for its values of the newest. Until the answer comes it decodes
+    /// no other snapshot, because the reader holds that one.
+    bool asks;
+    uint64_t began_us; ///< when it began to ask
+    uint64_t due_us;   ///< when the next COMPARE is due
     bool reported;
 };
 
@@ -235,6 +241,20 @@ enum hc_status hc_cl_receive_data(struct hc_client *client, const uint8_t *bytes
 /// head: it would refuse earlier ones until their tick comes near, or for good if they are sent
 /// only a few times.
 struct hc_cl_prediction hc_cl_predict_begin(const struct hc_client_config *config, uint32_t future);
+
+/// Notes the snapshot decoded last, whose hash does not match. Several within a short time are a
+/// desync: then the client asks the server for its values.
+void hc_cl_desync_mismatch(struct hc_client *client, uint64_t now_us);
+
+/// Appends COMPARE to a body while the client asks and one is due.
+void hc_cl_desync_put(struct hc_client *client, struct hc_writer *body, uint64_t now_us);
+
+/// Takes the server's values: tells the game where the world differs.
+void hc_cl_desync_answer(struct hc_client *client, const struct hc_differs *differs,
+                         uint64_t now_us);
+
+/// Tells the game of a suspect when no answer has come for too long.
+void hc_cl_desync_advance(struct hc_client *client, uint64_t now_us);
 
 /// Copies an input of the game, cut to the range of its fields and sanitized.
 void hc_cl_predict_set_input(struct hc_client *client, unsigned index, const void *input);

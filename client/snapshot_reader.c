@@ -334,7 +334,7 @@ enum hc_status hc_cl_snapshot_reader_decode(struct hc_cl_snapshot_reader *reader
 
 /// The first entity of the unit with a field that differs from its baseline; false: there is none.
 static bool find_changed(const struct hc_world *world, const struct hc_cl_received_value *received,
-                         const struct hc_unit_value *base, struct hc_cl_suspect *suspect) {
+                         const struct hc_unit_value *base, struct hc_difference *suspect) {
     for (uint32_t e = 0; e < hc_unit_count(world, received->unit); e++) {
         hc_entity entity = (hc_entity)(hc_unit_first(world, received->unit) + e);
         const struct hc_kind *kind = hc_world_kind(world, entity);
@@ -355,10 +355,10 @@ static bool find_changed(const struct hc_world *world, const struct hc_cl_receiv
     return false;
 }
 
-struct hc_cl_suspect hc_cl_snapshot_reader_suspect(const struct hc_cl_snapshot_reader *reader) {
+struct hc_difference hc_cl_snapshot_reader_suspect(const struct hc_cl_snapshot_reader *reader) {
     const struct hc_world *world = reader->world;
     const struct hc_cl_received *snapshot = &reader->snapshot;
-    struct hc_cl_suspect suspect = {.tick = snapshot->header.tick};
+    struct hc_difference suspect = {.tick = snapshot->header.tick};
     for (uint32_t i = 0; i < snapshot->value_count; i++) {
         const struct hc_cl_received_value *received = &snapshot->values[i];
         struct hc_unit_value base;
@@ -377,6 +377,48 @@ struct hc_cl_suspect hc_cl_snapshot_reader_suspect(const struct hc_cl_snapshot_r
         }
     }
     return suspect;
+}
+
+/// Whether it is a value of the snapshot's own tick.
+static bool is_hashed(const struct hc_cl_received_value *received) {
+    return !received->correction && !received->dropped;
+}
+
+uint32_t hc_cl_snapshot_reader_hashes(const struct hc_cl_snapshot_reader *reader, uint8_t *out) {
+    const struct hc_cl_received *snapshot = &reader->snapshot;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < snapshot->value_count; i++) {
+        const struct hc_cl_received_value *received = &snapshot->values[i];
+        if (is_hashed(received) && count < HC_SNAPSHOT_UNITS_MAX)
+            hc_compare_set_hash(out, count++,
+                                hc_unit_hash(reader->world, received->unit, &received->value));
+    }
+    return count;
+}
+
+bool hc_cl_snapshot_reader_compare(const struct hc_cl_snapshot_reader *reader,
+                                   const struct hc_differs *differs, struct hc_difference *out) {
+    const struct hc_world *world = reader->world;
+    const struct hc_cl_received *snapshot = &reader->snapshot;
+    struct hc_differs answer = *differs;
+    struct hc_differs_entity server;
+    uint32_t i = 0;
+    while (i < snapshot->value_count &&
+           (!is_hashed(&snapshot->values[i]) || snapshot->values[i].unit != answer.unit))
+        i++;
+    for (uint32_t e = 0; i < snapshot->value_count && e < hc_unit_count(world, answer.unit); e++) {
+        const struct hc_unit_value *client = &snapshot->values[i].value;
+        hc_entity entity = (hc_entity)(hc_unit_first(world, answer.unit) + e);
+        if (!hc_differs_next(&answer, world, entity, &server))
+            return false;
+        if (hc_compare_entity(world, entity, client->presence[e],
+                              client->states + (size_t)e * world->stride, server.presence,
+                              server.state, out)) {
+            out->tick = snapshot->header.tick;
+            return true;
+        }
+    }
+    return false;
 }
 
 void hc_cl_snapshot_reader_accept(struct hc_cl_snapshot_reader *reader) {

@@ -5,6 +5,7 @@
 
 #include "client/baselines.h"
 #include "common/extrapolate.h"
+#include "proto/compare.h"
 #include "proto/snapshot.h"
 
 /// A unit in a snapshot.
@@ -67,18 +68,20 @@ enum hc_status hc_cl_snapshot_reader_decode(struct hc_cl_snapshot_reader *reader
 /// for each.
 void hc_cl_snapshot_reader_accept(struct hc_cl_snapshot_reader *reader);
 
-/// A field that the client may compute differently than the server.
-struct hc_cl_suspect {
-    hc_tick tick; ///< of the snapshot
-    hc_entity entity;
-    const struct hc_kind *kind;   ///< of the entity; NULL: no unit was extrapolated
-    const struct hc_field *field; ///< that the extrapolation changed; NULL: none changed
-};
+// The following are for the snapshot for which hc_cl_snapshot_reader_decode has returned HC_INVALID
+// last, until the next is decoded.
 
-/// Names a suspect after hc_cl_snapshot_reader_decode has returned HC_INVALID. The hash covers the
-/// whole snapshot, so it can only be the first field that the client's own step has changed since
-/// the baseline of its unit: all other values are as the server sent them.
-struct hc_cl_suspect hc_cl_snapshot_reader_suspect(const struct hc_cl_snapshot_reader *reader);
+/// Names a suspect. The hash covers the whole snapshot, so it can only be the first field that the
+/// client's own step has changed since the baseline of its unit: all other values are as the server
+/// sent them.
+struct hc_difference hc_cl_snapshot_reader_suspect(const struct hc_cl_snapshot_reader *reader);
+
+/// Writes the hashes of its units for COMPARE, HC_COMPARE_HASH_BYTES each; returns their number.
+uint32_t hc_cl_snapshot_reader_hashes(const struct hc_cl_snapshot_reader *reader, uint8_t *out);
+
+/// Compares it with the server's answer; writes the first difference. False: there is none.
+bool hc_cl_snapshot_reader_compare(const struct hc_cl_snapshot_reader *reader,
+                                   const struct hc_differs *differs, struct hc_difference *out);
 
 /// The snapshot decoded last with HC_OK, until the next is decoded.
 const struct hc_cl_received *

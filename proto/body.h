@@ -30,6 +30,8 @@ enum hc_message_type {
     HC_MESSAGE_EVENTS = 8,         ///< both: the game's reliable messages, see events.h
     HC_MESSAGE_UNRELIABLE = 9,     ///< both: the game's unreliable messages, see unreliable.h
     HC_MESSAGE_NAMES = 10,         ///< server: names of the players that the client sees
+    HC_MESSAGE_COMPARE = 11,       ///< client: asks where a snapshot differs, see compare.h
+    HC_MESSAGE_DIFFERS = 12,       ///< server: its values of what differs, see compare.h
     HC_MESSAGE_TYPES
 };
 

@@ -106,6 +106,13 @@ enum {
     HC_NAMES_US = 100000,        ///< from one NAMES to the next, at least
     HC_NAMES_RESEND_US = 250000, ///< from one NAMES to the next while it is not acked, at least
 
+    // ---- Desyncs (5) ----------------------------------------------------------------------------
+
+    HC_COMPARES_MAX = 16,         ///< COMPAREs that a server answers on a connection, at most
+    HC_COMPARE_US = 50000,        ///< from one COMPARE to the next while no answer comes
+    HC_COMPARE_WAIT_US = 1000000, ///< a client waits so long for the answer
+    HC_DIFFERS_BYTES = 1000,      ///< of the values in a DIFFERS, at most
+
     // ---- Snapshots (6) --------------------------------------------------------------------------
 
     /// Ticks that inputs and roster changes may lie from the snapshot's tick, either way, and the

@@ -175,9 +175,25 @@ enum hc_status hc_message_get_input(const struct hc_body *body, const struct hc_
     return hc_input_run_begin(run, game, players, out->count, packed, size);
 }
 
-/// Values of CLOSE before the first that its reader may not know.
+/// Values of CLOSE.
 static uint32_t close_values(enum hc_close_reason reason) {
-    return reason == HC_CLOSE_DESYNC || reason == HC_CLOSE_RESTARTING ? 3 : 2;
+    return reason == HC_CLOSE_DESYNC ? 7 : reason == HC_CLOSE_RESTARTING ? 3 : 2;
+}
+
+static void put_desync(struct hc_writer *body, const struct hc_close_desync *desync) {
+    hc_pack_uint32(body, desync->tick);
+    hc_pack_uint16(body, desync->entity);
+    hc_pack_uint8(body, desync->field);
+    hc_pack_uint8(body, desync->compared);
+    hc_pack_int64(body, desync->value);
+}
+
+static void get_desync(struct hc_values *values, struct hc_close_desync *out) {
+    out->tick = (hc_tick)hc_values_unsigned(values, HC_NO_TICK - 1);
+    out->entity = (uint16_t)hc_values_unsigned(values, UINT16_MAX);
+    out->field = (uint8_t)hc_values_unsigned(values, UINT8_MAX);
+    out->compared = hc_values_unsigned(values, 1) == 1;
+    out->value = hc_values_signed(values, INT32_MIN, UINT32_MAX);
 }
 
 bool hc_message_put_close(struct hc_writer *body, const struct hc_close *close) {
@@ -186,7 +202,7 @@ bool hc_message_put_close(struct hc_writer *body, const struct hc_close *close) 
     hc_pack_uint8(body, HC_MESSAGE_CLOSE);
     hc_pack_uint8(body, (uint8_t)close->reason);
     if (close->reason == HC_CLOSE_DESYNC)
-        hc_pack_uint32(body, close->tick);
+        put_desync(body, &close->desync);
     if (close->reason == HC_CLOSE_RESTARTING)
         hc_pack_uint32(body, close->seconds);
     return hc_body_commit(body, &before);
@@ -199,7 +215,7 @@ enum hc_status hc_message_get_close(const struct hc_body *body, struct hc_close 
     *out = (struct hc_close){
         .reason = (enum hc_close_reason)hc_values_unsigned(&values, HC_CLOSE_GAME_LAST)};
     if (out->reason == HC_CLOSE_DESYNC)
-        out->tick = (hc_tick)hc_values_unsigned(&values, HC_NO_TICK - 1);
+        get_desync(&values, &out->desync);
     if (out->reason == HC_CLOSE_RESTARTING)
         out->seconds = (uint32_t)hc_values_unsigned(&values, HC_RESTART_SECONDS_MAX);
     return values.failed || out->reason == 0 ? HC_MALFORMED : HC_OK; // a newer peer adds values

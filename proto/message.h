@@ -5,7 +5,8 @@
 ///              reset_token, resumed, zeros]
 ///     INPUT   [2, client_tick, display_offset, ack_delay_us, client_tick - first,
 ///              first - force_before, count, runs]
-///     CLOSE   [4, reason, ...], with [4, HC_CLOSE_DESYNC, tick, ...] and
+///     CLOSE   [4, reason, ...], with
+///             [4, HC_CLOSE_DESYNC, tick, entity, field, compared, value, ...] and
 ///             [4, HC_CLOSE_RESTARTING, seconds, ...]; a reader skips values that it does not know
 ///     TICKET  [5, token, secret, reset_token]
 ///     PATH_CHALLENGE [6, data]         PATH_RESPONSE [7, data]
@@ -66,11 +67,25 @@ struct hc_ticket {
     uint8_t reset_token[HC_RESET_TOKEN_SIZE]; ///< replaces WELCOME's, or the last TICKET's
 };
 
+enum {
+    HC_CLOSE_NO_ENTITY = UINT16_MAX, ///< of HC_CLOSE_DESYNC: none is suspect
+    HC_CLOSE_NO_FIELD = UINT8_MAX,   ///< none is suspect, or the presence differs
+};
+
+/// Where a client's world differs, of HC_CLOSE_DESYNC.
+struct hc_close_desync {
+    hc_tick tick;    ///< of the snapshot that did not match
+    uint16_t entity; ///< or HC_CLOSE_NO_ENTITY
+    uint8_t field;   ///< index in the fields of the entity's kind, or HC_CLOSE_NO_FIELD
+    bool compared;   ///< with the server's values; else it is a suspect
+    int64_t value;   ///< where compared: the client's, of the field or the presence; else 0
+};
+
 /// How a connection ends.
 struct hc_close {
-    enum hc_close_reason reason; ///< may be one that hc_close_reason does not list
-    hc_tick tick;                ///< of HC_CLOSE_DESYNC: the first that differed; else 0
-    uint32_t seconds;            ///< of HC_CLOSE_RESTARTING: until the server is back; else 0
+    enum hc_close_reason reason;   ///< may be one that hc_close_reason does not list
+    struct hc_close_desync desync; ///< of HC_CLOSE_DESYNC; else zeros
+    uint32_t seconds;              ///< of HC_CLOSE_RESTARTING: until the server is back; else 0
 };
 
 /// A player's name.

@@ -60,7 +60,8 @@ void hc_sv_host_ended_session(struct hc_sv_host *host, struct hc_sv_peer *peer,
     struct hc_server_event event = event_of(peer, kind);
     event.cid = peer->unread.cid;
     event.close = close;
-    event.tick = close == HC_CLOSE_DESYNC ? peer->desync_tick : 0;
+    if (close == HC_CLOSE_DESYNC)
+        event.difference = peer->difference;
     host->unread -= peer->unread.kinds != 0;
     peer->unread.kinds = 0;
     host->sessions--;

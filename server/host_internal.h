@@ -234,6 +234,19 @@ void hc_sv_host_named(struct hc_sv_host *host, hc_player player, hc_tick since);
 void hc_sv_names_put(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_writer *body,
                      uint64_t now_us);
 
+/// Answers a client that asks where its world differs, with its next DATA, if it may.
+void hc_sv_desync_ask(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                      const struct hc_compare *compare);
+
+/// Appends the answer to the peer's next DATA, if one is due.
+void hc_sv_desync_put(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_writer *body);
+
+/// The difference that a client's CLOSE names. The server's value is the one that it answered with:
+/// the client is believed in nothing but what it says of itself.
+struct hc_difference hc_sv_desync_difference(const struct hc_sv_host *host,
+                                             const struct hc_sv_peer *peer,
+                                             const struct hc_close_desync *close);
+
 /// Whether a name of a token is empty or can be shown.
 bool hc_sv_users_name_is_valid(const uint8_t name[static HC_NAME_MAX]);
 

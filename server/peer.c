@@ -5,6 +5,7 @@
 #include "common/limit.h"
 #include "common/prefetch.h"
 #include "hindcast/check.h"
+#include "server/replication/replicator.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -14,6 +15,8 @@ size_t hc_sv_peer_layout(struct hc_sv_peer *peer, struct hc_sv_replicator *repli
     size_t used = 0;
     peer->seen = hc_carve(base, &used, HC_OWN_PLAYERS_MAX * sizeof *peer->seen);
     peer->messages.bytes = hc_carve(base, &used, HC_EVENTS_CHANNEL_BYTES);
+    const struct hc_world *world = replicator->config.world;
+    hc_unit_place(world, &peer->answer.value, hc_carve(base, &used, hc_unit_bytes(world)));
     used += hc_sv_client_layout(&peer->replication, replicator, base == NULL ? NULL : base + used);
     return used;
 }
@@ -63,6 +66,7 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_s
         .ever_received = peer->ever_received,
         .messages = peer->messages,
         .seen = peer->seen,
+        .answer = {.value = peer->answer.value},
         .late_ticks = peer->late_ticks,
         .address = *address,
         .forged = peer->forged,

@@ -119,6 +119,16 @@ struct hc_sv_unread {
     uint32_t cid;   ///< the cid by which the program knows the session
 };
 
+/// The answer to the newest COMPARE of a client that could be answered.
+struct hc_sv_answer {
+    bool any, due;
+    uint32_t answers;           ///< COMPAREs of the connection so far
+    hc_tick as_of;              ///< of the snapshot,
+    hc_tick tick;               ///< and its tick
+    hc_unit unit;               ///< the first that differs
+    struct hc_unit_value value; ///< of that unit, as it was sent; in memory of the peer's own
+};
+
 /// What every datagram and every tick read comes first, close together: between two ticks a peer
 /// leaves the processor's caches.
 struct hc_sv_peer {
@@ -140,8 +150,7 @@ struct hc_sv_peer {
     uint64_t flood_us;         ///< the end of all received datagrams at the allowed rate
     uint64_t flood_bytes_us;   ///< and of all their bytes
     struct hc_address address; ///< of the connection
-    uint32_t continues;  ///< cid of the connection before, until this one receives a DATA; 0: none
-    hc_tick desync_tick; ///< of the CLOSE of a client that computes another world
+    uint32_t continues; ///< cid of the connection before, until this one receives a DATA; 0: none
     struct hc_sv_lateness lateness; ///< of the client's inputs
     struct hc_sv_narrow narrow;
     uint8_t newest_input[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX];
@@ -149,8 +158,10 @@ struct hc_sv_peer {
     struct hc_sv_client replication;
     struct hc_sv_path path;
     struct hc_sv_contest contest;
-    struct hc_sv_ticket ticket; ///< of the connection
-    struct hc_sv_names names;   ///< of the connection
+    struct hc_sv_ticket ticket;      ///< of the connection
+    struct hc_sv_names names;        ///< of the connection
+    struct hc_sv_answer answer;      ///< of the connection
+    struct hc_difference difference; ///< of the CLOSE of a client that computes another world
     struct hc_events_channel messages;
     struct hc_sv_user user;
     struct hc_sv_unread unread; ///< of the session

@@ -124,12 +124,13 @@ static void put_inputs(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_tick
 
 /// The messages of one DATA, read in full before any is applied.
 struct received {
-    bool has_input, has_close, has_response, has_events, has_unreliable;
+    bool has_input, has_close, has_response, has_events, has_unreliable, has_compare;
     uint8_t response[HC_PATH_SIZE];
     hc_tick acked; ///< the tick of the newest snapshot that the client had acked before
     struct hc_input_message input;
     struct hc_input_run run;
     struct hc_close close;
+    struct hc_compare compare;
 };
 
 static enum hc_status read_message(struct hc_sv_host *host, const struct hc_sv_peer *peer,
@@ -151,6 +152,9 @@ static enum hc_status read_message(struct hc_sv_host *host, const struct hc_sv_p
     case HC_MESSAGE_UNRELIABLE:
         received->has_unreliable = true;
         return hc_unreliable_check(hc_body_values(&host->body));
+    case HC_MESSAGE_COMPARE:
+        received->has_compare = true;
+        return hc_compare_get(&host->body, &received->compare);
     default: // only a server sends it
         return HC_MALFORMED;
     }
@@ -221,8 +225,10 @@ static void apply(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct
         take_unreliable(host, peer);
     if (received->has_input)
         put_inputs(host, peer, received->acked, &received->input, &received->run);
+    if (received->has_compare)
+        hc_sv_desync_ask(host, peer, &received->compare);
     if (received->has_close && received->close.reason == HC_CLOSE_DESYNC) {
-        peer->desync_tick = received->close.tick;
+        peer->difference = hc_sv_desync_difference(host, peer, &received->close.desync);
         host->stats.desyncs++;
     }
     if (received->has_close)

@@ -68,6 +68,7 @@ static void put_ticket(struct hc_sv_peer *peer, struct hc_writer *body, uint64_t
 /// all of a low bandwidth. The excess is a debt to the bandwidth, and a snapshot has the next turn.
 static void put_messages(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_writer *body,
                          size_t room, uint64_t now_us) {
+    hc_sv_desync_put(host, peer, body);
     hc_connection_put_messages(&peer->connection, body,
                                room < HC_EVENTS_ROOM_MIN ? HC_EVENTS_ROOM_MIN : room, now_us);
     if (ticket_due(host, peer, now_us))

@@ -6,7 +6,7 @@ import sys
 
 ROOT = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), ".."))
 ARENA = r"common/arena/|include/hindcast/arena\.h"
-LINES_MAX, DOCUMENT_MAX, FUNCTION_MAX = 800, 1400, 70
+LINES_MAX, DOCUMENT_MAX, FUNCTION_MAX = 800, 1500, 70
 
 # Every room is a folder, and may include itself and these; tests/ and deploy/ may include any.
 ROOMS = {

@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 enum {
@@ -92,8 +93,8 @@ static void on_last_event(struct hc_cl_bot *bot, const struct hc_client_event *e
         ends->timeout++;
         print_line(bot, HC_CL_BOT_ENDED, "gave up: the server at %s is gone", server);
         break;
-    default: // CLOSED; count_end has counted it if the client left itself
-        if (event->close == HC_CLOSE_LEFT)
+    default: // CLOSED; counted already if the client left itself
+        if (event->close == HC_CLOSE_LEFT || event->close == HC_CLOSE_DESYNC)
             break;
         ends->closed++;
         print_line(bot, HC_CL_BOT_ENDED, "was closed by %s: %s", server,
@@ -102,10 +103,24 @@ static void on_last_event(struct hc_cl_bot *bot, const struct hc_client_event *e
     }
 }
 
+/// Counts and prints a client that computes another world than the server, and leaves.
+static void on_desync(struct hc_cl_bot *bot, const struct hc_difference *difference) {
+    struct hc_cl_fleet_result *result = bot->bots->result;
+    char text[HC_DIFFERENCE_TEXT_MAX];
+    hc_difference_text(difference, text, sizeof(text));
+    if (result->ends.desynced++ == 0)
+        memcpy(result->desync, text, sizeof(text));
+    print_line(bot, HC_CL_BOT_DESYNC, "computes another world than %s: %s",
+               bot->bots->config->server_name, text);
+}
+
 static void on_event(struct hc_cl_bot *bot, const struct hc_client_event *event, uint64_t now) {
     struct hc_cl_bots *bots = bot->bots;
     struct hc_client_recent recent;
     switch (event->kind) {
+    case HC_CLIENT_EVENT_DESYNC:
+        on_desync(bot, &event->difference);
+        break;
     case HC_CLIENT_EVENT_ACCEPTED:
         bot->accepted_us = now;
         hc_histogram_record(&bots->result->join_us, now - bot->begun_us);

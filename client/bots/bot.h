@@ -16,6 +16,7 @@ enum hc_cl_bot_line {
     HC_CL_BOT_LOST,
     HC_CL_BOT_REFUSED,
     HC_CL_BOT_ENDED,
+    HC_CL_BOT_DESYNC,
     HC_CL_BOT_LINES
 };
 

@@ -62,8 +62,9 @@ struct hc_cl_fleet_ends {
     uint32_t denied;   ///< the server denied, or is of another build
     uint32_t denied_by_reason[HC_DENY_REASONS_END]; ///< by the server
     uint32_t closed;                                ///< the server closed the connection
-    uint32_t timeout;                               ///< the server sent nothing, or no more
-    uint32_t failed;                                ///< no memory
+    uint32_t desynced; ///< computed another world than the server, and left
+    uint32_t timeout;  ///< the server sent nothing, or no more
+    uint32_t failed;   ///< no memory
 };
 
 /// How well the program itself kept its time.
@@ -79,13 +80,14 @@ struct hc_cl_fleet_self {
 /// The counts of a run over all clients. All zeros but `first`, HC_NO_TICK, is an empty result.
 struct hc_cl_fleet_result {
     struct hc_cl_fleet_ends ends;
-    uint64_t duration_us;         ///< of the whole run
-    uint64_t client_us;           ///< of play, summed over the clients
-    uint16_t tick_rate;           ///< Hz; 0: no client was accepted
-    hc_tick first, last;          ///< server ticks of snapshots; HC_NO_TICK, 0: none
-    struct hc_client_stats full;  ///< over the full clients; histograms merged
-    struct hc_client_stats light; ///< over the light clients
-    struct hc_client_stats all;   ///< both, see hc_cl_fleet_sum
+    char desync[HC_DIFFERENCE_TEXT_MAX]; ///< where the first one differed; empty: none did
+    uint64_t duration_us;                ///< of the whole run
+    uint64_t client_us;                  ///< of play, summed over the clients
+    uint16_t tick_rate;                  ///< Hz; 0: no client was accepted
+    hc_tick first, last;                 ///< server ticks of snapshots; HC_NO_TICK, 0: none
+    struct hc_client_stats full;         ///< over the full clients; histograms merged
+    struct hc_client_stats light;        ///< over the light clients
+    struct hc_client_stats all;          ///< both, see hc_cl_fleet_sum
     struct hc_cl_due_snapshots snapshots;
     uint64_t looks, others_seen; ///< samples of full clients, and the other players seen in them
     struct hc_histogram join_us; ///< from a client's start to its ACCEPT

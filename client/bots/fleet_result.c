@@ -1,6 +1,8 @@
 /// Owns the links of a fleet's clients, and the sums of counts: of clients, and of fleets.
 #include "client/bots/fleet.h"
 
+#include <string.h>
+
 enum { LATE_MAX = 1000 }; ///< due datagrams of one client whose lateness is recorded at once
 
 struct hc_network_sim_config hc_cl_fleet_link(const struct hc_cl_fleet_config *config,
@@ -40,6 +42,7 @@ void hc_cl_fleet_add_stats(struct hc_client_stats *sum, const struct hc_client_s
         {&sum->inputs_forced, one->inputs_forced},
         {&sum->hash_checks, one->hash_checks},
         {&sum->hash_mismatches, one->hash_mismatches},
+        {&sum->desyncs, one->desyncs},
         {&sum->corrections, one->corrections},
         {&sum->game_events_predicted, one->game_events_predicted},
         {&sum->game_events_confirmed, one->game_events_confirmed},
@@ -78,6 +81,7 @@ void hc_cl_fleet_merge(struct hc_cl_fleet_result *result, const struct hc_cl_fle
         {&result->ends.cut_off, other->ends.cut_off},
         {&result->ends.denied, other->ends.denied},
         {&result->ends.closed, other->ends.closed},
+        {&result->ends.desynced, other->ends.desynced},
         {&result->ends.timeout, other->ends.timeout},
         {&result->ends.failed, other->ends.failed},
         {&result->jitters, other->jitters},
@@ -85,6 +89,8 @@ void hc_cl_fleet_merge(struct hc_cl_fleet_result *result, const struct hc_cl_fle
     };
     for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
         *ends[i].to += ends[i].from;
+    if (result->desync[0] == '\0')
+        memcpy(result->desync, other->desync, sizeof(result->desync));
     for (unsigned i = 0; i < HC_DENY_REASONS_END; i++)
         result->ends.denied_by_reason[i] += other->ends.denied_by_reason[i];
     if (other->duration_us > result->duration_us)

@@ -50,19 +50,20 @@ static json_t *contents_part(const struct hc_cl_options *options,
     if (options->clients == 0) {
         json_t *unknown = hc_report_unknown((const char *const[]){
             "rollbacks", "snapshots_decoded", "snapshots_matched", "hash_checks", "hash_mismatches",
-            "corrections", "others_in_view", "game_events", NULL});
+            "desyncs", "corrections", "others_in_view", "game_events", NULL});
         json_object_set_new(unknown, "rollback_depth_ticks", hc_report_unknown_histogram());
         return unknown;
     }
     return json_pack(
-        "{s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:{s:I, s:I, s:I, s:I}}", "rollbacks",
+        "{s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:{s:I, s:I, s:I, s:I}}", "rollbacks",
         (json_int_t)full->rollbacks, "rollback_depth_ticks",
         hc_report_histogram(&full->rollback_depth, 1), "snapshots_decoded",
         (json_int_t)full->snapshots, "snapshots_matched", (json_int_t)full->snapshots_matched,
         "hash_checks", (json_int_t)full->hash_checks, "hash_mismatches",
-        (json_int_t)full->hash_mismatches, "corrections", (json_int_t)full->corrections,
-        "others_in_view", hc_report_ratio((double)result->others_seen, (double)result->looks),
-        "game_events", "predicted", (json_int_t)full->game_events_predicted, "confirmed",
+        (json_int_t)full->hash_mismatches, "desyncs", (json_int_t)full->desyncs, "corrections",
+        (json_int_t)full->corrections, "others_in_view",
+        hc_report_ratio((double)result->others_seen, (double)result->looks), "game_events",
+        "predicted", (json_int_t)full->game_events_predicted, "confirmed",
         (json_int_t)full->game_events_confirmed, "cancelled",
         (json_int_t)full->game_events_cancelled, "late", (json_int_t)full->game_events_late);
 }
@@ -169,6 +170,10 @@ static void judge_clients(json_t *reasons, uint32_t clients,
         hc_report_reason(reasons, rows[i].count, rows[i].key,
                          "clients that %s: %" PRIu32 " of %" PRIu32, rows[i].text, rows[i].count,
                          clients);
+    hc_report_reason(reasons, ends->desynced, "desyncs",
+                     "clients that computed another world than the server: %" PRIu32 " of %" PRIu32
+                     "; first, %s",
+                     ends->desynced, clients, result->desync);
     hc_report_reason(reasons, sum->losses, "connections_lost",
                      "connections lost: %" PRIu64 ", reconnected: %" PRIu64, sum->losses,
                      sum->reconnects);

@@ -52,6 +52,8 @@ static void explain(struct hc_cl_pane *pane, const struct hc_client_event *event
     pane->has_closed = true;
     switch (event->kind) {
     case HC_CLIENT_EVENT_CLOSED:
+        if (event->close == HC_CLOSE_DESYNC) // take_events has written where
+            break;
         snprintf(pane->why, sizeof(pane->why), "%s", hc_close_text(event->close));
         break;
     case HC_CLIENT_EVENT_VERSION:
@@ -64,11 +66,16 @@ static void explain(struct hc_cl_pane *pane, const struct hc_client_event *event
 
 static void take_events(struct hc_cl_pane *pane) {
     struct hc_client_event event;
-    while (hc_client_poll_event(pane->client, &event))
+    char text[HC_DIFFERENCE_TEXT_MAX];
+    while (hc_client_poll_event(pane->client, &event)) {
+        if (event.kind == HC_CLIENT_EVENT_DESYNC)
+            snprintf(pane->why, sizeof(pane->why), "NOT OK: another world than the server's: %s",
+                     hc_difference_text(&event.difference, text, sizeof(text)));
         if (hc_client_state(pane->client) == HC_CLIENT_CLOSED &&
             (event.kind == HC_CLIENT_EVENT_CLOSED || event.kind == HC_CLIENT_EVENT_DENIED ||
              event.kind == HC_CLIENT_EVENT_VERSION || event.kind == HC_CLIENT_EVENT_TIMEOUT))
             explain(pane, &event);
+    }
 }
 
 void hc_cl_pane_turn(struct hc_cl_pane *pane) {

@@ -86,6 +86,25 @@ static uint64_t over_budget(const json_t *server) {
            count_of(server, "ticks_over_budget.began_late");
 }
 
+/// The sentence of the first entry of a list in a report; empty: there is none.
+static const char *first_text(const json_t *report, const char *list) {
+    const json_t *first = json_array_get(hc_report_find(report, list), 0);
+    const char *text = json_string_value(json_object_get(first, "text"));
+    return text != NULL ? text : "";
+}
+
+/// Appends the faults of the game's rule.
+static void judge_rule(json_t *reasons, const json_t *server) {
+    uint64_t overflows = json_array_size(hc_report_find(server, "overflows"));
+    uint64_t desyncs = count_of(server, "desync_count");
+    hc_report_reason(reasons, overflows, "overflows",
+                     "fields that the game's rule overflowed: %" PRIu64 "; first, %s", overflows,
+                     first_text(server, "overflows"));
+    hc_report_reason(reasons, desyncs, "desyncs",
+                     "clients that computed another world than the server: %" PRIu64 "; first, %s",
+                     desyncs, first_text(server, "desyncs"));
+}
+
 void hc_report_judge_server(json_t *reasons, const json_t *server) {
     uint64_t lost = count_of(server, "inputs.lost"), drops = count_of(server, "receive_drops");
     uint64_t worked = count_of(server, "ticks_over_budget.worked_too_long");
@@ -93,6 +112,7 @@ void hc_report_judge_server(json_t *reasons, const json_t *server) {
     uint64_t missed = count_of(server, "ticks_missed");
     uint64_t ticks = count_of(server, "tick_lateness_ms.count");
     bool often = over_budget(server) * OVER_BUDGET_ONE_IN > ticks;
+    judge_rule(reasons, server);
     hc_report_reason(reasons, lost, "inputs_lost", "inputs lost in the server: %" PRIu64, lost);
     hc_report_reason(reasons, often ? worked : 0, "ticks_worked_too_long",
                      "ticks that worked longer than a tick lasts: %" PRIu64 " of %" PRIu64, worked,

@@ -28,6 +28,7 @@
 #include "hindcast/api.h"
 #include "hindcast/connection.h"
 #include "hindcast/credential.h"
+#include "hindcast/difference.h"
 #include "hindcast/game.h"
 #include "hindcast/histogram.h"
 #include "hindcast/timeline.h"
@@ -134,7 +135,7 @@ enum hc_client_event_kind {
     HC_CLIENT_EVENT_LOST,        ///< the connection is lost and the client reconnects, see `loss`
     HC_CLIENT_EVENT_RECONNECTED, ///< in the place of ACCEPTED, after a loss; see `resumed`
     HC_CLIENT_EVENT_MOVED,       ///< the server receives this client from a new address
-    HC_CLIENT_EVENT_DESYNC,      ///< the client computes another world than the server, see `tick`
+    HC_CLIENT_EVENT_DESYNC, ///< the client computes another world than the server, see `difference`
     HC_CLIENT_EVENT_PLAYER_JOINED, ///< another player joined at `tick`, see `player` and `name`
     HC_CLIENT_EVENT_PLAYER_LEFT,   ///< it left at `tick`
     HC_CLIENT_EVENT_PLAYER_NAMED,  ///< a player's name became known, or is another one now
@@ -156,13 +157,10 @@ struct hc_client_event {
     hc_player player;
     char name[HC_TOKEN_NAME_SIZE +
               1]; ///< of that player; empty: it has none, or it has not arrived yet
-    /// Of DESYNC: the tick of the newest snapshot whose hash does not match. A hash covers a whole
-    /// snapshot, so the rest is a suspect only: the first field that this client's step has changed
-    /// since the value that the server sent before.
-    hc_tick tick;
-    hc_entity entity;
-    const struct hc_kind *entity_kind; ///< NULL: none is suspect
-    const struct hc_field *field;      ///< NULL: none changed
+    hc_tick tick; ///< of DESYNC, PLAYER_JOINED and PLAYER_LEFT
+    /// Of DESYNC: where the world differs from the server's, which the client has asked for its
+    /// values; a suspect if no answer came within a second.
+    struct hc_difference difference;
 };
 
 /// The state of an attempt to connect.

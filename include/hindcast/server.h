@@ -26,6 +26,7 @@
 #include "hindcast/api.h"
 #include "hindcast/connection.h"
 #include "hindcast/credential.h"
+#include "hindcast/difference.h"
 #include "hindcast/game.h"
 #include "hindcast/histogram.h"
 #include "hindcast/timeline.h"
@@ -134,8 +135,10 @@ enum hc_server_event_kind {
 struct hc_server_event {
     enum hc_server_event_kind kind;
     hc_tick tick; ///< of MATCH_ENDED, whose other members are 0; the timeline holds its states
-                  ///< until the next hc_server_advance, at least. Of LEFT with HC_CLOSE_DESYNC: the
-                  ///< first that the client computes differently
+                  ///< until the next hc_server_advance, at least
+    /// Of LEFT with HC_CLOSE_DESYNC: where the client's world differs, as the client says. The
+    /// server's value is its own.
+    struct hc_difference difference;
     struct hc_address address;
     uint32_t cid;               ///< names the client in calls, until RECONNECTED names another
     uint32_t before;            ///< of RECONNECTED: the former cid

@@ -30,8 +30,6 @@ static json_t *client_line(const struct hc_server *server, const struct hc_serve
     add_user(fields, event);
     if (event->kind == HC_SERVER_EVENT_LEFT)
         json_object_set_new(fields, "reason", json_string(hc_close_text(event->close)));
-    if (event->kind == HC_SERVER_EVENT_LEFT && event->close == HC_CLOSE_DESYNC)
-        json_object_set_new(fields, "tick", json_integer(event->tick));
     return fields;
 }
 

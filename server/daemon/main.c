@@ -123,6 +123,8 @@ static json_t *make_report(struct daemon *daemon) {
     report->version = HC_VERSION;
     report->seed = options->seed;
     report->tick_rate = options->tick_rate;
+    report->desyncs = json_array();
+    report->overflows = json_array();
     daemon->stats = no_stats;
     daemon->timeline = (struct hc_timeline_stats){.advances = 0};
     for (unsigned i = 0; i < options->workers; i++)
@@ -137,12 +139,12 @@ static json_t *make_report(struct daemon *daemon) {
     report->duration_us = hc_clock_us() - daemon->setting.began_us;
     report->cpu_us = hc_report_cpu_us() - daemon->began_cpu_us;
     report->resident_bytes = resident_bytes();
-    if (single)
-        return hc_sv_report_json(report);
-    report->workers = options->workers;
-    report->matches = matches_of(parts, options->matches);
+    report->workers = single ? 0 : options->workers;
+    report->matches = single ? NULL : matches_of(parts, options->matches);
     json_t *json = hc_sv_report_json(report);
     json_decref(report->matches);
+    json_decref(report->desyncs);
+    json_decref(report->overflows);
     return json;
 }
 

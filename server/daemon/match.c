@@ -125,6 +125,7 @@ void hc_sv_match_close(struct hc_sv_match *match) {
     match->npcs = NULL;
     hc_server_destroy(match->server);
     match->server = NULL;
+    hc_sv_faults_free(&match->faults);
 }
 
 // ---- Events -------------------------------------------------------------------------------------
@@ -149,11 +150,30 @@ static void update_placement(struct hc_sv_match *match) {
     pthread_mutex_unlock(setting->placement_lock);
 }
 
+/// Logs an entry of the match's faults (NULL: none), which the report lists too.
+static void log_fault(struct hc_sv_match *match, const char *event, const json_t *entry) {
+    if (entry == NULL)
+        return;
+    json_t *fields = json_copy((json_t *)entry);
+    json_object_set(fields, "why", json_object_get(entry, "text"));
+    json_object_del(fields, "text");
+    hc_sv_match_log(match, HC_SV_LOG_ERROR, event, fields);
+}
+
+/// Logs the values that steps wrote although they do not fit their fields.
+static void log_overflows(struct hc_sv_match *match) {
+    json_t *entry;
+    while ((entry = hc_sv_faults_next_overflow(&match->faults, match->server)) != NULL)
+        log_fault(match, "overflow", entry);
+}
+
 void hc_sv_match_log_events(struct hc_sv_match *match) {
     struct hc_server_event event;
     const char *name;
     bool any = false;
     while (hc_server_poll_event(match->server, &event)) {
+        if (event.kind == HC_SERVER_EVENT_LEFT && event.close == HC_CLOSE_DESYNC)
+            log_fault(match, "desync", hc_sv_faults_add_desync(&match->faults, &event));
         json_t *fields = hc_sv_event_line(match->server, &event, &name);
         hc_sv_match_log(match, HC_SV_LOG_INFO, name, fields);
         any = true;
@@ -232,6 +252,7 @@ void hc_sv_match_end_tick(struct hc_sv_match *match, uint64_t work_us, uint64_t 
     hc_histogram_record(&report->tick_us, work_us);
     report->ticks_worked_too_long += work_us > 1000000 / match->setting->options->tick_rate;
     hc_sv_status_add_tick(&match->status, work_us);
+    log_overflows(match);
     hc_sv_match_log_denials(match, false, now_us);
     hc_sv_status_log(&match->status, log, report, hc_server_clients(match->server), now_us);
     hc_sv_status_log_overload(&match->status, log, report->host);
@@ -279,6 +300,7 @@ static void renew(struct hc_sv_match *match, const struct hc_token_ring *keys, u
     match->counted_tick = 0;
     match->idle = true;
     match->empty_us = 0;
+    match->faults.seen = 0;
     match->status =
         (struct hc_sv_status){.every_us = match->status.every_us, .match = match->number};
     begin_report(match);
@@ -327,6 +349,8 @@ void hc_sv_match_add_to_report(const struct hc_sv_match *match, struct hc_sv_rep
     report->client_ticks += own->client_ticks;
     report->ticks_worked_too_long += own->ticks_worked_too_long;
     hc_histogram_merge(&report->tick_us, &own->tick_us);
+    hc_sv_faults_gather(report->desyncs, match->faults.desyncs);
+    hc_sv_faults_gather(report->overflows, match->faults.overflows);
 }
 
 json_t *hc_sv_match_report(const struct hc_sv_match *match) {

@@ -5,6 +5,7 @@
 /// last client has gone it gets another world, with another seed; used tokens stay used.
 #pragma once
 
+#include "server/daemon/faults.h"
 #include "server/daemon/log.h"
 #include "server/daemon/npcs.h"
 #include "server/daemon/options.h"
@@ -47,6 +48,7 @@ struct hc_sv_match {
     struct hc_server_stats past;            ///< of the worlds before
     struct hc_timeline_stats past_timeline;
     uint64_t past_ticks;
+    struct hc_sv_faults faults; ///< of all worlds
     struct hc_sv_status status;
     bool refuses; ///< joins, because it is overloaded, as the placement knows
 

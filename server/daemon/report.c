@@ -109,6 +109,9 @@ static json_t *server_part(const struct hc_sv_report *report) {
         hc_report_histogram(&report->handshake_budget.ticks_us, 1000), "rejected",
         hc_report_rejected(host->rejected));
     json_object_set_new(server, "overload", overload_part(host));
+    json_object_set_new(server, "desync_count", json_integer((json_int_t)host->desyncs));
+    json_object_set(server, "desyncs", report->desyncs);
+    json_object_set(server, "overflows", report->overflows);
     json_object_update(server, more);
     json_decref(more);
     return server;

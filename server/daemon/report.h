@@ -22,6 +22,7 @@ struct hc_sv_report {
     uint64_t handshakes;            ///< datagrams received that are not DATA
     struct hc_sv_time_budget handshake_budget; ///< processor time of these and their answers
     struct hc_sv_udp_stats udp;
+    json_t *desyncs, *overflows; ///< arrays, see faults.h; borrowed
     const struct hc_server_stats *host;
     const struct hc_timeline_stats *timeline;
     unsigned workers; ///< of several matches; 0: there is one match

@@ -86,6 +86,25 @@ void hc_sv_client_lost(struct hc_sv_client *client, uint32_t seq) {
     hc_sv_sent_log_lost(&client->sent_log, seq);
 }
 
+const struct hc_unit_value *hc_sv_client_compare(const struct hc_sv_client *client,
+                                                 const struct hc_compare *compare, hc_unit *unit) {
+    const struct hc_sv_view *view = &client->interest.view;
+    unsigned place = hc_sv_sent_log_place(&client->sent_log, compare->as_of);
+    const struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
+    for (uint32_t i = 0; place < HC_SV_PLACES && slot != NULL && i < compare->count;
+         slot = hc_sv_view_slot(view, slot->next)) {
+        if ((slot->values >> place & 1) == 0)
+            continue;
+        const struct hc_sv_value *value =
+            hc_sv_values_get(&client->replicator->values, slot->value_ids[place]);
+        *unit = slot->unit;
+        if (value != NULL && !hc_compare_is_hash(compare->hashes, i, value->hash))
+            return &value->unit;
+        i++;
+    }
+    return NULL;
+}
+
 void hc_sv_client_report(struct hc_sv_client *client, hc_tick client_tick,
                          uint32_t display_offset) {
     if (client->reported && client_tick < client->client_tick)

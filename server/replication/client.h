@@ -6,6 +6,7 @@
 /// the connection has ended.
 #pragma once
 
+#include "proto/compare.h"
 #include "proto/datagram.h"
 #include "server/replication/bandwidth.h"
 #include "server/replication/game_events.h"
@@ -81,6 +82,12 @@ void hc_sv_client_acked(struct hc_sv_client *client, uint32_t seq);
 /// The datagram `seq`, a snapshot or not, is lost unless the client acked it. It may be acked
 /// after all.
 void hc_sv_client_lost(struct hc_sv_client *client, uint32_t seq);
+
+/// The first value in the snapshot of a COMPARE whose hash is not the client's: as it was sent,
+/// whatever a rewind has rewritten since. Writes its unit; the value is borrowed until the next
+/// tick. NULL: none differs, or the server no longer has it.
+const struct hc_unit_value *hc_sv_client_compare(const struct hc_sv_client *client,
+                                                 const struct hc_compare *compare, hc_unit *unit);
 
 /// The client reports its tick and its display offset, unless it reported a later tick before.
 void hc_sv_client_report(struct hc_sv_client *client, hc_tick client_tick, uint32_t display_offset);

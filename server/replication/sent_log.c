@@ -135,6 +135,13 @@ static unsigned find(const struct hc_sv_sent_log *sent_log, uint32_t seq) {
     return HC_SV_PLACES;
 }
 
+unsigned hc_sv_sent_log_place(const struct hc_sv_sent_log *sent_log, hc_tick as_of) {
+    for (unsigned place = 0; place < HC_SV_PLACES; place++)
+        if ((sent_log->logged & bit(place)) != 0 && sent_log->as_of[place] == as_of)
+            return place;
+    return HC_SV_PLACES;
+}
+
 bool hc_sv_sent_log_acked(struct hc_sv_sent_log *sent_log, uint32_t seq) {
     unsigned place = find(sent_log, seq);
     if (place == HC_SV_PLACES)

@@ -80,6 +80,9 @@ unsigned hc_sv_sent_log_begin(struct hc_sv_sent_log *sent_log, hc_tick as_of, hc
 /// The place of the newest acked snapshot; without one, of the newest.
 unsigned hc_sv_sent_log_acked_place(const struct hc_sv_sent_log *sent_log);
 
+/// The place of the logged snapshot of head `as_of`; HC_SV_PLACES: it is not logged.
+unsigned hc_sv_sent_log_place(const struct hc_sv_sent_log *sent_log, hc_tick as_of);
+
 /// The client acked the datagram `seq`; false: no logged snapshot went out in it.
 bool hc_sv_sent_log_acked(struct hc_sv_sent_log *sent_log, uint32_t seq);
 

@@ -118,6 +118,7 @@ void attack_sealing_cost(struct attack *attack);
 // client_cost.c: clients that cost the server more than others.
 void attack_client_cost(struct attack *attack);
 void attack_silent_players(struct attack *attack);
+void attack_questions(struct attack *attack);
 void attack_forged_data(struct attack *attack);
 void attack_forged_copies(struct attack *attack);
 

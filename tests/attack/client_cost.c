@@ -419,3 +419,58 @@ void attack_silent_players(struct attack *attack) {
     target_destroy(&silent.target);
     target_destroy(&speaking.target);
 }
+
+// ---- Questions --------------------------------------------------------------------------------
+
+enum { ASKING_TICKS = 300, ASKS_EACH = 4, ASKED_UNITS = 16 };
+
+/// Sends a question about the newest snapshot, in which every hash is wrong.
+static void ask(struct target *target, struct raw_client *raw) {
+    uint8_t hashes[HC_COMPARE_HASH_BYTES * ASKED_UNITS], bytes[HC_DATA_BODY_MAX];
+    struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
+    struct hc_compare compare = {.as_of = hc_timeline_head(hc_sv_host_timeline(target->host)),
+                                 .count = ASKED_UNITS,
+                                 .hashes = hashes};
+    memset(hashes, 0xa5, sizeof hashes);
+    bool fits = hc_compare_put(&body, &compare);
+    HC_ASSERT(fits);
+    (void)raw_client_send_data(raw, bytes, body.at, target->now_us);
+}
+
+/// Takes the host's datagrams of a tick; returns the answers in them.
+static unsigned take_answers(struct target *target, const struct raw_client *raw) {
+    static struct hc_body body;
+    uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
+    struct hc_address to;
+    struct hc_data data;
+    unsigned answers = 0;
+    size_t size;
+    while ((size = hc_sv_host_send(target->host, &to, bytes, target->now_us)) > 0)
+        answers += hc_endpoint_open(&raw->endpoint, false, bytes, size, opened) == HC_OK &&
+                   hc_datagram_get_data(opened, size, &data) == HC_OK &&
+                   hc_body_begin(&body, data.body, data.body_size) == HC_OK &&
+                   hc_body_next_of(&body, HC_MESSAGE_DIFFERS) != HC_MESSAGE_END;
+    return answers;
+}
+
+void attack_questions(struct attack *attack) {
+    struct target target = target_create(8);
+    struct raw_client raw;
+    raw_client_begin(&raw, target.host, hc_address_ipv4(127, 0, 0, 1, FIRST_PORT), 1, 1);
+    attack_require(attack, raw_client_join(&raw, 1, target.now_us), "the client cannot join");
+    for (unsigned n = 0; n < ASKING_TICKS; n++) {
+        for (unsigned i = 0; i < ASKS_EACH; i++, attack->tries++)
+            ask(&target, &raw);
+        attack->accepted += take_answers(&target, &raw);
+        target.now_us = hc_sv_host_deadline(target.host);
+        hc_sv_host_advance(target.host, target.now_us);
+        attack->accepted += take_answers(&target, &raw);
+    }
+    attack_require(attack, attack->accepted >= 1 && attack->accepted <= HC_COMPARES_MAX,
+                   "%llu of %llu were answered", (unsigned long long)attack->accepted,
+                   (unsigned long long)attack->tries);
+    attack_require(attack, hc_sv_host_clients(target.host) == 1, "the client is gone");
+    attack_effect(attack, "%llu questions where worlds differ: %llu answers",
+                  (unsigned long long)attack->tries, (unsigned long long)attack->accepted);
+    target_destroy(&target);
+}

@@ -11,6 +11,7 @@ no more than these may be without a snapshot.
 import argparse, json, os, random, signal, socket, struct, subprocess, sys, tempfile, time
 from hcast import *
 from harness import *
+from desync import compares
 from documents import ARENA, check_documents
 from limits import check_limits
 from vectors import check_vectors
@@ -398,7 +399,9 @@ def malformed(t):
         deep = b"\x91" + deep
     i32 = lambda x: b"\xce" + struct.pack(">I", x)
     bad = {
-        "unknown-type-11": pack([11, 1]), "names-from-client": pack([NAMES, 0, 1, b"Ann"]), "unknown-type-0": pack([0]), "unknown-type-111": pack([111]), "skipped-type-not-well-formed": b"\x91\x70\x92\x70", "type-negative": b"\x91\xff",
+        "unknown-type-13": pack([13, 1]), "differs-from-client": pack([DIFFERS, 1, 0, b"\1"]), "names-from-client": pack([NAMES, 0, 1, b"Ann"]), "unknown-type-0": pack([0]), "unknown-type-111": pack([111]), "skipped-type-not-well-formed": b"\x91\x70\x92\x70", "type-negative": b"\x91\xff",
+        "compare-without-hashes": pack([COMPARE, 1, b""]), "compare-half-a-hash": pack([COMPARE, 1, bytes(3)]), "compare-257-units": pack([COMPARE, 1, bytes(514)]),
+        "close-reason-6-without-value": pack([CLOSE, 6, 1, 2, 3, 1]), "close-reason-6-field-256": pack([CLOSE, 6, 1, 2, 256, 1, 0]), "close-reason-6-compared-2": pack([CLOSE, 6, 1, 2, 3, 2, 0]),
         "welcome-from-client": pack([1]), "snapshot-from-client": pack([3, b"x"]), "ticket-from-client": pack([5, bytes(244), bytes(32), bytes(16)]),
         "challenge-from-client": pack([6, bytes(8)]), "not-an-array": b"\x07", "empty-array": b"\x90", "nil": b"\xc0",
         "map": b"\x92\x07\x80", "float32": b"\x92\x07\xca" + bytes(4), "float64": b"\x92\x07\xcb" + bytes(8), "ext": b"\x92\x07\xd4\x01\x00",
@@ -431,6 +434,7 @@ def malformed(t):
         "input-integers-in-long-forms": b"\x98\x02" + i32(now) + b"\xcd\0\0" + b"\xcf" + bytes(8) + b"\xd3" + bytes(8) + i32(0) + b"\xd0\0" + b"\xc5\0\0",
         "input-client-tick-0": inp(0, 0, 0, 0, 0, 0, b""), "input-client-tick-4294967294": inp(NO_TICK - 1, 512, 0, 0, 0, 0, b""),
         "input-for-the-last-tick": inp(NO_TICK - 1, 0, 0, 0, 0, 1, run),
+        "compare-of-nothing": pack([COMPARE, 1, bytes(2)]), "compare-256-units": pack([COMPARE, 1, bytes(512)]),
         "two-messages": inp(now, 0, 0, 0, 0, 0, b"") + pack([RESPONSE, bytes(8)]),
         "unreliable-16": pack([UNRELIABLE] + [b"a"] * 16), "unreliable-255-bytes": pack([UNRELIABLE, bytes(255)]),
         "unreliable-more-than-there-is-room": pack([UNRELIABLE] + [bytes(255)] * 4),
@@ -751,6 +755,7 @@ def main():
             c and section(events, t, c)
             c and section(migration, t, c)
             c and section(again, t, c)
+            section(compares, t)
             section(resets, t)
             if server:
                 section(second_server, t, o.hindcastd, o.key_file)

@@ -8,6 +8,7 @@ import base64, os, re, select, socket, struct, time
 from hashlib import blake2b
 from nacl import bindings as sodium
 from nacl.exceptions import CryptoError
+from compare import read_differs
 from names import Names, read_names
 from xxh3 import xxh3
 
@@ -15,7 +16,7 @@ MAGIC = b"HCAST01"
 NO_TICK = 0xFFFFFFFF
 SO_RXQ_OVFL = 40                        # Linux: with each datagram, how many were dropped before it
 HELLO, COOKIE, CONNECT, ACCEPT, DENY, VERSION, DATA, RESET = 1, 2, 3, 4, 5, 6, 0x40, 0x41
-WELCOME, INPUT, SNAPSHOT, CLOSE, TICKET, CHALLENGE, RESPONSE, EVENTS, UNRELIABLE, NAMES = range(1, 11)
+WELCOME, INPUT, SNAPSHOT, CLOSE, TICKET, CHALLENGE, RESPONSE, EVENTS, UNRELIABLE, NAMES, COMPARE, DIFFERS = range(1, 13)
 
 
 class Malformed(Exception):
@@ -717,11 +718,10 @@ class Client:
             s.seq = seq
             return lambda: self.take(s, at)
         if kind == CLOSE:
-            need(len(m) >= 2 and count == 1, "CLOSE")
+            need(count == 1 and len(m) >= (3 if m[1:2] == [7] else 2) and m[1] != 6, "CLOSE")
             number_in(m[1], 1, 255, "CLOSE's reason")
-            if m[1] in (6, 7):
-                need(len(m) >= 3, "CLOSE")
-                number_in(m[2], 0, NO_TICK - 1 if m[1] == 6 else 300, "CLOSE's tick or seconds")
+            if m[1] == 7:
+                number_in(m[2], 0, 300, "CLOSE's seconds")
             return lambda: setattr(self, "closed", m[1])
         if kind == TICKET:
             need(len(m) == 4 and [type(x) for x in m[1:]] == [bytes] * 3 and
@@ -737,6 +737,9 @@ class Client:
             names = read_names(m, self.welcome[2])
             need(names is not None, "NAMES")
             return lambda: self.names.take(seq, names)
+        if kind == DIFFERS:
+            need(read_differs(self.reader, m) is not None, "DIFFERS")
+            return lambda: None
         need(kind == EVENTS and len(m) >= 3, "an unknown type, %s" % kind)
         number_in(m[1], 1, 4294967294, "number of an event")
         number, events = m[1], {}

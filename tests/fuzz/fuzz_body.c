@@ -3,6 +3,7 @@
 #include "common/extrapolate.h"
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
+#include "proto/compare.h"
 #include "proto/value.h"
 #include "proto/events.h"
 #include "proto/game_events.h"
@@ -194,6 +195,32 @@ static void check_skipped(const struct hc_body *body, const uint8_t *data, size_
                   longer.ends[i] == body->ends[i] + 2);
 }
 
+/// Reads a question where worlds differ, and an answer with all its entities.
+static void read_compare(const struct hc_body *body, const struct hc_world *world) {
+    struct hc_compare compare;
+    struct hc_differs differs;
+    struct hc_differs_entity entity;
+    struct hc_difference difference;
+    char text[HC_DIFFERENCE_TEXT_MAX];
+    if (hc_compare_get(body, &compare) == HC_OK)
+        for (uint32_t i = 0; i < compare.count; i++)
+            (void)hc_compare_is_hash(compare.hashes, i, 7);
+    if (hc_differs_get(body, world, &differs) != HC_OK)
+        return;
+    HC_ASSERT(differs.unit < hc_unit_total(world));
+    static const uint8_t zeros[HC_STATE_MAX];
+    hc_entity first = hc_unit_first(world, differs.unit), e = first;
+    while (hc_differs_next(&differs, world, e, &entity)) {
+        HC_ASSERT(entity.presence == HC_ABSENT || entity.presence == HC_ALIVE);
+        if (hc_compare_entity(world, e, HC_ALIVE, zeros, entity.presence, entity.state,
+                              &difference))
+            HC_ASSERT(*hc_difference_text(&difference, text, sizeof text) != '\0');
+        if (++e == first + hc_unit_count(world, differs.unit))
+            break;
+    }
+    HC_ASSERT(hc_bytes_left(&differs.values) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct hc_body body;
     static struct hc_world world;
@@ -222,6 +249,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             read_unreliable(&body);
         (void)hc_message_get_welcome(&body, world.game, &welcome);
         (void)hc_message_get_close(&body, &close);
+        read_compare(&body, &world);
         if (hc_message_get_input(&body, world.game, OWN_PLAYERS, &input, &run) == HC_OK) {
             HC_ASSERT(input.force_before <= input.first && input.count <= HC_INPUT_RUN_MAX);
             read_run(&run);

@@ -233,7 +233,11 @@ static void compare(const struct hc_cl_received *a, const struct hc_cl_received 
 
 /// Checks that what a snapshot of another hash tells of the difference is in the world.
 static void check_suspect(const struct hc_cl_snapshot_reader *reader) {
-    struct hc_cl_suspect suspect = hc_cl_snapshot_reader_suspect(reader);
+    struct hc_difference suspect = hc_cl_snapshot_reader_suspect(reader);
+    uint8_t hashes[HC_COMPARE_HASH_BYTES * HC_SNAPSHOT_UNITS_MAX];
+    uint32_t count = hc_cl_snapshot_reader_hashes(reader, hashes);
+    HC_ASSERT(count <= hc_snapshot_units_most(&tape.world));
+    HC_ASSERT(!suspect.compared);
     HC_ASSERT(suspect.field == NULL || suspect.kind != NULL);
     HC_ASSERT(suspect.kind == NULL || (suspect.entity < tape.world.entities &&
                                        suspect.kind == hc_world_kind(&tape.world, suspect.entity)));

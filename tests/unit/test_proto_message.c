@@ -244,7 +244,14 @@ END_TEST
 
 START_TEST(a_close_reads_back_with_every_reason_and_the_known_ones_have_a_text) {
     for (unsigned reason = 0; reason < 256; reason++) {
-        struct hc_close in = {.reason = (enum hc_close_reason)reason, .tick = 77, .seconds = 5},
+        struct hc_close in = {.reason = (enum hc_close_reason)reason,
+                              .desync = {.tick = 77,
+                                         .entity = 5,
+                                         .field = 3,
+                                         .compared = true,
+                                         .value =
+                                             reason % 2 == 0 ? INT32_MIN : (int64_t)UINT32_MAX},
+                              .seconds = 5},
                         out;
         struct hc_writer writer = hc_bytes_writer(buffer, sizeof buffer);
         bool known = (reason >= HC_CLOSE_LEFT && reason < HC_CLOSE_REASONS_END) || reason >= 64;
@@ -252,7 +259,12 @@ START_TEST(a_close_reads_back_with_every_reason_and_the_known_ones_have_a_text) 
         reread(&writer);
         ck_assert_int_eq(hc_message_get_close(&body, &out) == HC_OK, reason != 0);
         ck_assert_uint_eq(out.reason, reason);
-        ck_assert_uint_eq(out.tick, reason == HC_CLOSE_DESYNC ? 77 : 0);
+        bool desync = reason == HC_CLOSE_DESYNC;
+        ck_assert_uint_eq(out.desync.tick, desync ? 77 : 0);
+        ck_assert_uint_eq(out.desync.entity, desync ? 5 : 0);
+        ck_assert_uint_eq(out.desync.field, desync ? 3 : 0);
+        ck_assert_int_eq(out.desync.compared, desync);
+        ck_assert_int_eq(out.desync.value, desync ? in.desync.value : 0);
         ck_assert_uint_eq(out.seconds, reason == HC_CLOSE_RESTARTING ? 5 : 0);
         ck_assert_int_eq(strcmp(hc_close_text(in.reason), "unknown reason") != 0, known);
     }

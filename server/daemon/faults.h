@@ -1,0 +1,29 @@
+/// The faults of a game's rule that a match has shown: clients that computed another world, and
+/// values that do not fit their fields.
+#pragma once
+
+#include "hindcast/server.h"
+
+#include <jansson.h>
+
+enum { HC_SV_FAULTS_MAX = 16 }; ///< of each list
+
+struct hc_sv_faults {
+    json_t *desyncs;   ///< an array; NULL: none so far
+    json_t *overflows; ///< the same
+    uint32_t seen;     ///< overflows of the present world that were taken
+};
+
+/// Frees the lists.
+void hc_sv_faults_free(struct hc_sv_faults *faults);
+
+/// Adds a client that left because it computes another world. Returns the entry, borrowed; NULL:
+/// the list is full.
+json_t *hc_sv_faults_add_desync(struct hc_sv_faults *faults, const struct hc_server_event *event);
+
+/// Adds the next overflow that the server's timeline lists; as hc_sv_faults_add_desync. NULL: there
+/// is none that is new, or the list is full.
+json_t *hc_sv_faults_next_overflow(struct hc_sv_faults *faults, const struct hc_server *server);
+
+/// Appends the entries of a match to an array, up to HC_SV_FAULTS_MAX.
+void hc_sv_faults_gather(json_t *all, const json_t *one);
