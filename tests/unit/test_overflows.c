@@ -17,13 +17,17 @@ static bool no_step(struct hc_scene *scene, hc_entity self, void *out) {
     return false;
 }
 
-/// Draws a field at `offset`, aligned to its size; its bits are mostly fewer than it has.
-static struct hc_field draw_field(struct hc_rng *rng, uint16_t offset) {
+static const char *const field_names[] = {"a", "b", "c", "d", "e", "f",
+                                          "g", "h", "i", "j", "k", "l"};
+
+/// Draws the field of index `f` at `offset`, aligned to its size; its bits are mostly fewer than it
+/// has.
+static struct hc_field draw_field(struct hc_rng *rng, uint16_t f, uint16_t offset) {
     uint8_t size = (uint8_t)(1u << hc_rng_below(rng, 3));
     while (offset % size != 0)
         size /= 2;
     uint8_t bits = (uint8_t)(1 + hc_rng_below(rng, 8u * size));
-    return (struct hc_field){.name = "drawn",
+    return (struct hc_field){.name = field_names[f],
                              .offset = offset,
                              .size = size,
                              .bits = bits,
@@ -52,11 +56,10 @@ START_TEST(every_table_is_checked_as_its_fields_are) {
     unsigned fitting = 0;
     for (unsigned round = 0; round < ROUNDS; round++) {
         struct hc_field fields[HC_FIELDS_MAX];
-        struct hc_kind kinds[2] = {BYTE_REFEREE,
-                                   {.name = "drawn", .fields = fields, .x = -1, .y = -1}};
+        struct hc_kind kinds[2] = {BYTE_REFEREE, {.name = "drawn", .fields = fields}};
         uint16_t count = (uint16_t)(1 + hc_rng_below(&rng, 12)), at = 0;
         for (uint16_t f = 0; f < count; at = (uint16_t)(fields[f].offset + fields[f].size), f++)
-            fields[f] = draw_field(&rng, at);
+            fields[f] = draw_field(&rng, f, at);
         kinds[1].field_count = count;
         kinds[1].state_size = at;
         const struct hc_slots owned[] = {{.kind = 1, .count = 1}};
@@ -90,7 +93,7 @@ static const struct hc_field climber_fields[] = {
     HC_FIELD(struct climber, score, 10, false),
 };
 static const struct hc_kind climber_kinds[] = {
-    BYTE_REFEREE, {"climber", sizeof(struct climber), 2, climber_fields, -1, -1, 0, 0}};
+    BYTE_REFEREE, {"climber", sizeof(struct climber), 2, climber_fields, NULL, NULL, 0, 0}};
 static const struct hc_slots climber_owned[] = {{.kind = 1, .count = 1}};
 
 /// A player's fields grow beyond their bits at different ticks.
