@@ -59,10 +59,10 @@ void hc_ck_crash(struct hc_ck_faults *faults, const struct hc_guard_end *end, co
     va_start(arguments, format);
     vsnprintf(begin, sizeof(begin), format, arguments);
     va_end(arguments);
-    const char *ending = hc_ck_ending(end), *offset = strstr(ending, "+0x");
-    char where[HC_GUARD_TEXT]; // without lines, a function is one place
-    snprintf(where, sizeof(where), "%.*s",
-             offset != NULL ? (int)(offset - ending) : HC_GUARD_TEXT - 1, ending);
+    const char *ending = hc_ck_ending(end), *line = strrchr(ending, '(');
+    char where[HC_GUARD_TEXT]; // a function is one place
+    snprintf(where, sizeof(where), "%.*s", line != NULL ? (int)(line - ending) : HC_GUARD_TEXT - 1,
+             ending);
     hc_ck_fault(faults, is_read ? HC_CK_READ : HC_CK_CRASH, where, "%s %s", begin, ending);
 }
 

@@ -13,7 +13,7 @@ enum { FAULTS_MAX = 64, WHERE_MAX = 512 };
 
 struct hc_ck_faults {
     const char *path, *build;
-    uint64_t seed;
+    uint64_t first, seed; ///< of the first history, and of the present one
     uint32_t ticks, count;
     struct {
         enum hc_ck_kind kind;
@@ -47,6 +47,7 @@ const char *hc_ck_kind_name(enum hc_ck_kind kind) {
         [HC_CK_RANDOM] = "random",
         [HC_CK_FUNCTION] = "function",
         [HC_CK_FLOAT] = "float",
+        [HC_CK_VARIABLE] = "variable",
     };
     return names[kind];
 }
@@ -58,7 +59,7 @@ struct hc_ck_faults *hc_ck_faults_create(const char *path, const char *build, ui
         return NULL;
     faults->path = path;
     faults->build = build;
-    faults->seed = seed;
+    faults->first = faults->seed = seed;
     faults->ticks = ticks;
     faults->json = json_array();
     return faults;
@@ -74,18 +75,50 @@ void hc_ck_faults_set_seed(struct hc_ck_faults *faults, uint64_t seed) {
     faults->seed = seed;
 }
 
-char *hc_ck_faults_command(const struct hc_ck_faults *faults, uint64_t histories) {
-    const char *path = faults->path, *build = faults->build;
-    char *command = NULL, ticks[24] = "";
-    if (faults->ticks != 0)
-        snprintf(ticks, sizeof(ticks), " --ticks %" PRIu32, faults->ticks);
-    if (asprintf(&command,
-                 "hindcast-check %s%s%s%s%s%s--seed %" PRIu64 " --histories %" PRIu64 "%s",
-                 path != NULL ? "--game " : "", path != NULL ? path : "", path != NULL ? " " : "",
-                 build != NULL ? "--build " : "", build != NULL ? build : "",
-                 build != NULL ? " " : "", faults->seed, histories, ticks) < 0)
+/// Writes an option with a path to `out`, as a shell reads it.
+static void write_option(FILE *out, const char *option, const char *path) {
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./";
+    if (path == NULL)
+        return;
+    bool quoted = path[strspn(path, plain)] != '\0';
+    fprintf(out, " %s %s", option, quoted ? "'" : "");
+    for (; *path != '\0'; path++)
+        if (*path == '\'')
+            fputs("'\\''", out);
+        else
+            putc(*path, out);
+    fputs(quoted ? "'" : "", out);
+}
+
+/// The command that plays `histories` again from `seed` on.
+static char *command_of(const struct hc_ck_faults *faults, uint64_t seed, uint64_t histories) {
+    char *command = NULL;
+    size_t size;
+    FILE *out = open_memstream(&command, &size);
+    if (out == NULL)
         abort();
+    fprintf(out, "hindcast-check");
+    write_option(out, "--game", faults->path);
+    write_option(out, "--build", faults->build);
+    fprintf(out, " --seed %" PRIu64 " --histories %" PRIu64, seed, histories);
+    if (faults->ticks != 0)
+        fprintf(out, " --ticks %" PRIu32, faults->ticks);
+    fclose(out);
     return command;
+}
+
+char *hc_ck_faults_command(const struct hc_ck_faults *faults, uint64_t histories) {
+    return command_of(faults, faults->first, histories);
+}
+
+/// The command that finds a new fault again. A game that keeps something needs all histories so
+/// far.
+static char *command_for(const struct hc_ck_faults *faults, enum hc_ck_kind kind) {
+    bool keeps = kind == HC_CK_REPEAT || hc_ck_faults_have(faults, HC_CK_REPEAT, NULL) ||
+                 (kind != HC_CK_VARIABLE && hc_ck_faults_have(faults, HC_CK_VARIABLE, NULL));
+    return keeps ? command_of(faults, faults->first, faults->seed - faults->first + 1)
+                 : command_of(faults, faults->seed, 1);
 }
 
 void hc_ck_fault(struct hc_ck_faults *faults, enum hc_ck_kind kind, const char *where,
@@ -102,7 +135,7 @@ void hc_ck_fault(struct hc_ck_faults *faults, enum hc_ck_kind kind, const char *
     va_end(arguments);
     if (good < 0)
         abort();
-    char *command = hc_ck_faults_command(faults, 1);
+    char *command = command_for(faults, kind);
     printf("%s: %s. Repeat: %s\n", hc_ck_kind_name(kind), text, command);
     fflush(stdout);
     json_array_append_new(faults->json, json_pack("{s:s, s:s, s:s}", "kind", hc_ck_kind_name(kind),

@@ -32,6 +32,7 @@ enum hc_ck_kind {
     HC_CK_RANDOM,     ///< ... that draws random numbers
     HC_CK_FUNCTION,   ///< ... that no game needs
     HC_CK_FLOAT,      ///< the plugin computes with floating point
+    HC_CK_VARIABLE,   ///< the plugin has a variable that outlives a call
     HC_CK_KINDS
 };
 
@@ -52,7 +53,7 @@ void hc_ck_faults_destroy(struct hc_ck_faults *faults);
 /// Sets the seed of the history that is played, for the commands of later faults.
 void hc_ck_faults_set_seed(struct hc_ck_faults *faults, uint64_t seed);
 
-/// The command that plays so many histories again from the present seed on; the caller frees it.
+/// The command that plays so many histories again, from the first; the caller frees it.
 char *hc_ck_faults_command(const struct hc_ck_faults *faults, uint64_t histories);
 
 /// Adds a fault with a sentence, formatted as by printf, and prints it. `where` identifies the

@@ -1,21 +1,19 @@
-/// Owns the lists of functions and instructions that a rule may not use.
-#define _GNU_SOURCE
+/// Owns the lists of functions and instructions that a rule may not use, and finds variables.
 
 #include "check/library.h"
 
-#include <elf.h>
-#include <fcntl.h>
-#include <link.h>
-#include <spawn.h>
+#include "common/programs/elf.h"
+#include "common/programs/lines.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-enum { NAME = 256, LINE = 1024 };
+enum {
+    NAME = 256,
+    LINE = 1024,
+    ADDED = 8, ///< bytes that the compiler adds to a section of variables
+};
 
 /// Imported functions that tell what is wrong.
 static const struct {
@@ -67,59 +65,129 @@ static void check_import(const char *name, struct hc_ck_faults *faults) {
                 name);
 }
 
-/// Checks the undefined symbols of one table; false: a place is outside of the file.
-static bool check_table(const uint8_t *file, size_t size, const ElfW(Shdr) * table,
-                        const ElfW(Shdr) * strings, struct hc_ck_faults *faults) {
-    if (table->sh_offset + table->sh_size > size || strings->sh_offset + strings->sh_size > size ||
-        strings->sh_size == 0 || file[strings->sh_offset + strings->sh_size - 1] != '\0')
+bool hc_ck_library_imports(const char *path, struct hc_ck_faults *faults) {
+    struct hc_elf elf;
+    struct hc_elf_symbols symbols;
+    ElfW(Sym) symbol;
+    const char *name;
+    if (!hc_elf_open(&elf, path))
         return false;
-    for (size_t at = 0; at + sizeof(ElfW(Sym)) <= table->sh_size; at += sizeof(ElfW(Sym))) {
-        ElfW(Sym) symbol;
-        memcpy(&symbol, file + table->sh_offset + at, sizeof(symbol));
-        if (symbol.st_name >= strings->sh_size)
+    bool good = hc_elf_symbols(&elf, SHT_DYNSYM, &symbols);
+    while (good && (name = hc_elf_next_symbol(&symbols, &symbol)) != NULL)
+        if (symbol.st_shndx == SHN_UNDEF && name[0] != '\0')
+            check_import(name, faults);
+    hc_elf_close(&elf);
+    return good;
+}
+
+// ---- Variables ----------------------------------------------------------------------------------
+
+/// Sections that are written, but by the linker alone, while it loads the plugin.
+static const char *const loaded[] = {".data.rel.ro", ".init_array", ".fini_array",    ".ctors",
+                                     ".dtors",       ".dynamic",    ".got",           ".plt",
+                                     ".jcr",         ".eh_frame",   ".tm_clone_table"};
+
+/// Whether section `index` has variables that code may write. Sets its name.
+static bool is_written(const struct hc_elf *elf, unsigned index, const char **name, size_t *size) {
+    ElfW(Shdr) section;
+    *name = hc_elf_section(elf, index, &section);
+    if (*name == NULL || (section.sh_flags & (SHF_WRITE | SHF_ALLOC)) != (SHF_WRITE | SHF_ALLOC))
+        return false;
+    for (size_t i = 0; i < sizeof(loaded) / sizeof(*loaded); i++)
+        if (strncmp(*name, loaded[i], strlen(loaded[i])) == 0)
             return false;
-        if (symbol.st_shndx == SHN_UNDEF && symbol.st_name != 0)
-            check_import((const char *)file + strings->sh_offset + symbol.st_name, faults);
-    }
+    *size = section.sh_size;
     return true;
 }
 
-/// Checks a whole file in memory.
-static bool check_file(const uint8_t *file, size_t size, struct hc_ck_faults *faults) {
-    ElfW(Ehdr) header;
-    if (size < sizeof(header))
-        return false;
-    memcpy(&header, file, sizeof(header));
-    if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_shentsize != sizeof(ElfW(Shdr)) ||
-        header.e_shoff + (size_t)header.e_shnum * sizeof(ElfW(Shdr)) > size)
-        return false;
-    for (unsigned i = 0; i < header.e_shnum; i++) {
-        ElfW(Shdr) table, strings;
-        memcpy(&table, file + header.e_shoff + i * sizeof(table), sizeof(table));
-        if (table.sh_type != SHT_DYNSYM || table.sh_link >= header.e_shnum)
-            continue;
-        memcpy(&strings, file + header.e_shoff + table.sh_link * sizeof(strings), sizeof(strings));
-        return check_table(file, size, &table, &strings, faults);
-    }
-    return false;
+/// Whether the compiler has added a variable: its name is reserved, or its source is of the
+/// compiler's own objects.
+static bool is_added(const char *name, const char *source) {
+    size_t length = strlen(source);
+    return strncmp(name, "__", 2) == 0 || strcmp(source, "crtstuff.c") == 0 ||
+           (length > 2 && strcmp(source + length - 2, ".o") == 0);
 }
 
-bool hc_ck_library_imports(const char *path, struct hc_ck_faults *faults) {
-    struct stat status;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0 || fstat(descriptor, &status) != 0 || status.st_size <= 0) {
-        if (descriptor >= 0)
-            close(descriptor);
-        return false;
+/// Writes the source file of a variable, and its line if nm (of binutils) knows it.
+static void find_line(const char *path, const ElfW(Sym) * symbol, const char *source,
+                      char text[static NAME]) {
+    char program[] = "nm", option[] = "-l", line[LINE];
+    char *arguments[] = {program, option, (char *)path, NULL};
+    struct hc_lines lines;
+    snprintf(text, NAME, "%s", source);
+    if (!hc_lines_open(&lines, arguments))
+        return;
+    while (hc_lines_next(&lines, line, sizeof(line))) {
+        const char *place = strchr(line, '\t');
+        if (place == NULL || strtoull(line, NULL, 16) != symbol->st_value)
+            continue;
+        const char *slash = strrchr(place, '/');
+        snprintf(text, NAME, "%s", slash != NULL ? slash + 1 : place + 1);
     }
-    size_t size = (size_t)status.st_size;
-    void *file = mmap(NULL, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    close(descriptor);
-    if (file == MAP_FAILED)
+    hc_lines_close(&lines);
+}
+
+static void report_variable(const char *path, const char *name, const ElfW(Sym) * symbol,
+                            const char *source, struct hc_ck_faults *faults) {
+    char where[NAME], line[NAME];
+    size_t length = strlen(name); // of a static variable in a function the compiler makes NAME.0
+    while (length > 0 && name[length - 1] >= '0' && name[length - 1] <= '9')
+        length--;
+    if (length < 2 || name[length] == '\0' || name[length - 1] != '.')
+        length = strlen(name) + 1;
+    snprintf(where, sizeof(where), "%s %zx", name, (size_t)symbol->st_value);
+    if (hc_ck_faults_have(faults, HC_CK_VARIABLE, where))
+        return;
+    find_line(path, symbol, source, line);
+    hc_ck_fault(faults, HC_CK_VARIABLE, where,
+                "the plugin has a variable, %.*s (%zu bytes%s%s): what one call leaves there, the "
+                "next one finds, which may be of another tick or world; declare it const, or make "
+                "it a field",
+                (int)length - 1, name, (size_t)symbol->st_size, line[0] != '\0' ? ", " : "", line);
+}
+
+/// Reports the variables among the symbols of a table.
+static void check_symbols(const char *path, const struct hc_elf *elf,
+                          struct hc_elf_symbols *symbols, struct hc_ck_faults *faults) {
+    const char *name, *section, *source = "";
+    ElfW(Sym) symbol;
+    size_t size;
+    while ((name = hc_elf_next_symbol(symbols, &symbol)) != NULL) {
+        unsigned type = ELF64_ST_TYPE(symbol.st_info);
+        bool local = ELF64_ST_BIND(symbol.st_info) == STB_LOCAL;
+        if (type == STT_FILE)
+            source = name;
+        if ((type == STT_OBJECT || type == STT_TLS) && symbol.st_size > 0 &&
+            is_written(elf, symbol.st_shndx, &section, &size) &&
+            !is_added(name, local ? source : ""))
+            report_variable(path, name, &symbol, local ? source : "", faults);
+    }
+}
+
+/// Reports sections with more than the few bytes that every plugin has, by their names.
+static void check_sections(const struct hc_elf *elf, struct hc_ck_faults *faults) {
+    const char *name = "";
+    size_t size;
+    for (unsigned i = 1; i == 1 || name != NULL; i++)
+        if (is_written(elf, i, &name, &size) && size > ADDED)
+            hc_ck_fault(faults, HC_CK_VARIABLE, name,
+                        "the plugin has variables, %zu bytes in the section %s: it was stripped of "
+                        "the symbols that would name them",
+                        size, name);
+}
+
+bool hc_ck_library_variables(const char *path, struct hc_ck_faults *faults) {
+    struct hc_elf elf;
+    struct hc_elf_symbols symbols;
+    if (!hc_elf_open(&elf, path))
         return false;
-    bool good = check_file(file, size, faults);
-    munmap(file, size);
-    return good;
+    bool named = hc_elf_symbols(&elf, SHT_SYMTAB, &symbols);
+    if (named || hc_elf_symbols(&elf, SHT_DYNSYM, &symbols))
+        check_symbols(path, &elf, &symbols, faults);
+    if (!named)
+        check_sections(&elf, faults);
+    hc_elf_close(&elf);
+    return named || hc_ck_faults_have(faults, HC_CK_VARIABLE, NULL);
 }
 
 // ---- Floating point -----------------------------------------------------------------------------
@@ -163,10 +231,10 @@ static bool is_float(const char *instruction) {
 }
 
 /// Checks the lines of a disassembly. Returns the number of instructions.
-static uint64_t check_lines(FILE *lines, struct hc_ck_faults *faults) {
+static uint64_t check_lines(struct hc_lines *lines, struct hc_ck_faults *faults) {
     char line[LINE], function[NAME] = "?", instruction[NAME];
     uint64_t count = 0;
-    while (fgets(line, sizeof(line), lines) != NULL) {
+    while (hc_lines_next(lines, line, sizeof(line))) {
         const char *colon = strchr(line, ':');
         if (line[0] != ' ' && sscanf(line, "%*x <%255[^>]>:", function) == 1)
             continue;
@@ -183,27 +251,17 @@ static uint64_t check_lines(FILE *lines, struct hc_ck_faults *faults) {
 }
 
 bool hc_ck_library_floats(const char *path, struct hc_ck_faults *faults) {
-    extern char **environ;
-    int ends[2], status = -1;
-    pid_t pid;
-    posix_spawn_file_actions_t actions;
+#if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
     char program[] = "objdump", disassemble[] = "-d", short_lines[] = "--no-show-raw-insn";
     char *arguments[] = {program, disassemble, short_lines, (char *)path, NULL};
-    if (!KNOWS_INSTRUCTIONS || pipe(ends) != 0)
+    struct hc_lines lines;
+    if (!hc_lines_open(&lines, arguments))
         return false;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addclose(&actions, ends[0]);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    int failed = posix_spawnp(&pid, "objdump", &actions, NULL, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    FILE *lines = failed == 0 ? fdopen(ends[0], "r") : NULL;
-    uint64_t count = lines != NULL ? check_lines(lines, faults) : 0;
-    if (lines != NULL)
-        fclose(lines);
-    else
-        close(ends[0]);
-    if (failed == 0)
-        waitpid(pid, &status, 0);
-    return status == 0 && count > 0;
+    uint64_t count = check_lines(&lines, faults);
+    return hc_lines_close(&lines) && count > 0;
+#else
+    (void)path;
+    (void)faults;
+    return false;
+#endif
 }

@@ -237,6 +237,9 @@ static void check_library(const char *path, struct hc_ck_faults *faults) {
     if (!hc_ck_library_imports(path, faults))
         printf("not checked: the imported functions, because %s has no symbols of this machine\n",
                path);
+    if (!hc_ck_library_variables(path, faults))
+        printf("not checked: variables, because %s was stripped of the symbols that name them\n",
+               path);
     if (!hc_ck_library_floats(path, faults))
         printf("not checked: floating point, because objdump (of binutils) cannot read %s\n", path);
 }

@@ -4,15 +4,12 @@
 #include "common/programs/backtrace.h"
 
 #include "common/programs/elf.h"
+#include "common/programs/lines.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -110,20 +107,13 @@ const char *hc_place_name(const void *place, char *text, size_t size) {
 
 // ---- Lines --------------------------------------------------------------------------------------
 
-/// Reads a line without its end; false: there is none.
-static bool read_line(FILE *lines, char line[static LINE]) {
-    if (fgets(line, LINE, lines) == NULL)
-        return false;
-    line[strcspn(line, "\n")] = '\0';
-    return true;
-}
-
 /// Reads pairs of lines, a function and its source, the innermost first. Writes the first known one
 /// that is no hc_ function to `text`; false: there is none.
-static bool choose_line(FILE *lines, char *text, size_t size) {
+static bool choose_line(struct hc_lines *lines, char *text, size_t size) {
     char function[LINE], source[LINE];
     bool found = false;
-    while (read_line(lines, function) && read_line(lines, source)) {
+    while (hc_lines_next(lines, function, sizeof(function)) &&
+           hc_lines_next(lines, source, sizeof(source))) {
         const char *slash = strrchr(source, '/');
         char *rest = strchr(source, ' '); // "(discriminator 2)"
         if (rest != NULL)
@@ -139,31 +129,17 @@ static bool choose_line(FILE *lines, char *text, size_t size) {
 }
 
 const char *hc_place_line(const void *place, char *text, size_t size) {
-    extern char **environ;
     struct file file;
+    struct hc_lines lines;
     char number[32], program[] = "addr2line", options[] = "-fie";
-    int ends[2];
-    pid_t pid;
-    posix_spawn_file_actions_t actions;
     hc_place_name(place, text, size);
-    if (!find_file(place, &file) || pipe(ends) != 0)
+    if (!find_file(place, &file))
         return text;
     snprintf(number, sizeof(number), "0x%" PRIx64, file.offset);
     char *arguments[] = {program, options, (char *)file.path, number, NULL};
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addclose(&actions, ends[0]);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    bool runs = posix_spawnp(&pid, program, &actions, NULL, arguments, environ) == 0;
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    FILE *lines = fdopen(ends[0], "r");
-    if (lines != NULL) {
-        choose_line(lines, text, size);
-        fclose(lines);
-    } else
-        close(ends[0]);
-    if (runs)
-        waitpid(pid, NULL, 0);
+    if (hc_lines_open(&lines, arguments)) {
+        choose_line(&lines, text, size);
+        hc_lines_close(&lines);
+    }
     return text;
 }

@@ -37,6 +37,7 @@ static struct {
     struct timespec since, cpu_since; ///< the first look at it
     unsigned most_s;
     struct hc_guard_end end; ///< of the last call that did not return
+    char failed[240];        ///< its assertion
 } guard;
 
 static double seconds_between(const struct timespec *a, const struct timespec *b) {
@@ -91,7 +92,8 @@ static void on_period(int number) {
 static void on_failure(const char *file, int line, const char *condition) {
     if (!guard.calling)
         return;
-    guard.end.failed = condition;
+    snprintf(guard.failed, sizeof(guard.failed), "%s", condition); // it may be on the stack
+    guard.end.failed = guard.failed;
     guard.end.source = file;
     guard.end.line = line;
     leave(SIGABRT);
@@ -149,8 +151,8 @@ const char *hc_guard_ending(const struct hc_guard_end *end, char text[HC_GUARD_T
         length = snprintf(text, HC_GUARD_TEXT, "does not return");
     else if (end->failed != NULL) {
         const char *slash = strrchr(end->source, '/');
-        length = snprintf(text, HC_GUARD_TEXT, "fails the check %.160s of %.64s:%d", end->failed,
-                          slash != NULL ? slash + 1 : end->source, end->line);
+        length = snprintf(text, HC_GUARD_TEXT, "fails a check, %s:%d: %s",
+                          slash != NULL ? slash + 1 : end->source, end->line, end->failed);
     } else
         length = snprintf(text, HC_GUARD_TEXT, "ends by signal %d (%s)", end->signal,
                           strsignal(end->signal));

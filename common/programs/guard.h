@@ -16,7 +16,7 @@ enum { HC_GUARD_TEXT = 512 }; ///< bytes that hold the text of an end
 /// The end of a call that did not return.
 struct hc_guard_end {
     int signal;         ///< 0: the call returned; SIGALRM: it lasted too long
-    const char *failed; ///< the assertion that failed, of the program or the game; NULL: none
+    const char *failed; ///< the assertion that failed last, of the program or the game; NULL: none
     const char *source; ///< the file of that assertion
     int line;           ///< of the assertion
     const void *place;  ///< in the game, see backtrace.h; NULL: unknown
@@ -37,6 +37,6 @@ void hc_guard_game(const void *symbol);
 bool hc_guard_call(void (*function)(void *context), void *context, unsigned most_s,
                    struct hc_guard_end *end);
 
-/// Writes the end of a sentence about a call that did not return to `text`, such as "ends by signal
-/// 11 (Segmentation fault) in step_ball (pong.c:120)". Returns `text`.
+/// Writes the end of a sentence about the last call that did not return to `text`, such as "ends by
+/// signal 11 (Segmentation fault) in step_ball (pong.c:120)". Returns `text`.
 const char *hc_guard_ending(const struct hc_guard_end *end, char text[HC_GUARD_TEXT]);

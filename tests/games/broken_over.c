@@ -1,10 +1,8 @@
 /// The end of a match is read from a place that is not there.
 #include "hindcast/plugin.h"
 
-static const uint8_t *volatile nowhere; ///< NULL, which the compiler does not know
-
 static bool is_over(const struct hc_world *world, const void *referee) {
-    (void)world;
+    const uint8_t *nowhere = (const uint8_t *)(uintptr_t)(world->tick_rate / 250); // NULL
     return referee != NULL && *nowhere != 0;
 }
 
