@@ -138,6 +138,13 @@ def malformed_messages():
         ("a name of 33 bytes", names(0, 5, b"a" * 33)),
         ("a name with a control character", names(0, 5, b"a\nb")),
         ("a name in overlong UTF-8", names(0, 5, b"\xc1\x81")),
+        ("a COMPARE of a server", pack([COMPARE, 108, bytes(2)])),
+        ("a DIFFERS without values", pack([DIFFERS, 108, 0, b""])),
+        ("a DIFFERS of 1001 bytes", pack([DIFFERS, 108, 0, b"\1" * 1001])),
+        ("a DIFFERS of a unit that is not there", pack([DIFFERS, 108, 6, b"\1"])),
+        ("a DIFFERS with a presence of 3", pack([DIFFERS, 108, 0, b"\3"])),
+        ("a DIFFERS that ends within an entity", pack([DIFFERS, 108, 0, b"\2\0\0\0"])),
+        ("a DIFFERS with an entity too many", pack([DIFFERS, 108, 0, b"\1\1"])),
         ("a name with a bidirectional control", names(0, 5, "a\u202eb".encode())),
     ]
 
@@ -150,5 +157,6 @@ def bodies(w):
         "malformed": listed(malformed_messages() + snapshots(malformed_snapshots(w))),
         "rejected": listed(snapshots(rejected_snapshots(w))),
         "well_formed": [
-            pack([SNAPSHOT, next_snapshot(w).bytes()]), pack([CHALLENGE, bytes(8)]), pack([EVENTS, 4, b"a", 3, bytes(255)]),
+            pack([SNAPSHOT, next_snapshot(w).bytes()]), pack([CHALLENGE, bytes(8)]), pack([DIFFERS, 108, 1, b"\1"]),
+            pack([EVENTS, 4, b"a", 3, bytes(255)]),
             pack([UNRELIABLE] + [b"a"] * 16), pack([NAMES, 0, 5, b"a" * 32, 2, NO_TICK - 1, b"b"]), b"\x92\x70" + b"\x91" * 7 + b"\xc0", b""]}
