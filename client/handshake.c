@@ -395,6 +395,8 @@ size_t hc_cl_handshake_send(struct hc_client *client, uint8_t out[static HC_DATA
     memcpy(connect.token, client->credential.token, HC_TOKEN_SIZE);
     memcpy(connect.client_key, handshake->key, sizeof handshake->key);
     size_t size = hc_datagram_put_connect(&connect, out);
+    if (connect.continues != 0)
+        hc_seal_put_continue_proof(client->connection.continue_key, out);
     hc_token_put_proof(client->credential.secret, out);
     return size;
 }

@@ -18,6 +18,7 @@ void hc_connection_begin(struct hc_connection *connection, enum hc_connection_en
                                          .loss_checked_to = 1};
     hc_seal_init(&connection->sealer, is_client ? keys->c2s : keys->s2c);
     memcpy(connection->open_key, is_client ? keys->s2c : keys->c2s, HC_SEAL_KEY_SIZE);
+    memcpy(connection->continue_key, keys->continues, HC_SEAL_KEY_SIZE);
     hc_sent_init(&connection->sent, 1);
     hc_events_out_continue(&messages->out);
     hc_unreliable_begin(&messages->unreliable_out); // they were for the connection before

@@ -24,8 +24,9 @@ struct hc_connection {
     uint64_t begun_us;
     struct hc_events_channel *messages; ///< borrowed: they outlive a connection that is resumed
 
-    struct hc_sealer sealer;            ///< of the datagrams sent
-    uint8_t open_key[HC_SEAL_KEY_SIZE]; ///< of the datagrams received
+    struct hc_sealer sealer;                ///< of the datagrams sent
+    uint8_t open_key[HC_SEAL_KEY_SIZE];     ///< of the datagrams received
+    uint8_t continue_key[HC_SEAL_KEY_SIZE]; ///< of the proof that a connection continues this one
 
     struct hc_replay replay;
     uint64_t received_us;     ///< when the last valid datagram was received; at first `begun_us`

@@ -166,6 +166,7 @@ size_t hc_datagram_put_connect(const struct hc_connect *connect,
     hc_bytes_put_u32(&writer, connect->continues);
     hc_bytes_put(&writer, connect->client_key, HC_EXCHANGE_KEY_SIZE);
     hc_bytes_put_u8(&writer, connect->extrapolations);
+    HC_ASSERT(writer.at == HC_CONNECT_CONTINUE_PROOF_AT);
     return put_zeros(&writer);
 }
 
@@ -185,7 +186,9 @@ enum hc_status hc_datagram_get_connect(const uint8_t *bytes, size_t size, struct
     connect.continues = hc_bytes_get_u32(&reader);
     hc_bytes_get(&reader, connect.client_key, HC_EXCHANGE_KEY_SIZE);
     connect.extrapolations = hc_bytes_get_u8(&reader);
+    bool no_proof = get_zeros(&reader, HC_PROOF_SIZE);
     if (connect.extrapolations >> HC_EXTRAPOLATION_STEP != 0 ||
+        (connect.continues == 0 && !no_proof) ||
         !get_zeros(&reader, hc_bytes_left(&reader) - HC_PROOF_SIZE))
         return HC_MALFORMED;
     *out = connect;

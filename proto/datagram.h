@@ -1,12 +1,12 @@
 /// Datagrams: their fixed layouts.
 ///
-/// Little-endian. `magic` is the seven bytes "HCAST01"; offsets follow from the widths.
+/// Little-endian. `magic` is the seven bytes "HCAST02"; offsets follow from the widths.
 ///
 ///     HELLO   01 1200  kind 1 | magic 7 | protocol_id 8 | client_nonce 16 | zeros 1168
 ///     COOKIE  02   44  kind | magic | client_nonce 16 | slot 4 | cookie 16
 ///     CONNECT 03 1200  kind | magic | protocol_id 8 | client_nonce 16 | slot 4 | cookie 16
 ///                      | token 244 | players 1 | continues 4 | client_key 32
-///                      | extrapolations 1 | zeros 850 | proof 16
+///                      | extrapolations 1 | continue_proof 16 | zeros 834 | proof 16
 ///     ACCEPT  04 1200  kind | magic | client_nonce 16 | server_nonce 16 | cid 4 | server_key 32
 ///                      | body | tag 16
 ///     DENY    05   45  kind | magic | client_nonce 16 | reason 1 | retry_ms 4 | MAC 16
@@ -14,12 +14,12 @@
 ///     DATA    40 33..  kind | cid 4 | seq 4 | ack 4 | ack_bits 4 | body | tag 16
 ///     RESET   41   21  kind | cid 4 | reset_token 16
 ///
-/// token.h makes and checks token, proof and MAC. seal.h seals the body of ACCEPT, and DATA from
-/// `ack` on; the decoders here read them after they were opened. The encoders write zeros for the
-/// tag, the decoders skip it. A decoder checks the length first, copies no body (`body` points into
-/// the datagram), and changes `*out` only when it returns HC_OK, unless its comment says otherwise.
-/// It returns HC_TRUNCATED for a length that the kind cannot have and HC_MALFORMED for any other
-/// fault.
+/// token.h makes and checks token, proof and MAC. seal.h makes and checks continue_proof, and seals
+/// the body of ACCEPT, and DATA from `ack` on; the decoders here read them after they were opened.
+/// The encoders write zeros for tags and proofs, the decoders skip them. A decoder checks the
+/// length first, copies no body (`body` points into the datagram), and changes `*out` only when it
+/// returns HC_OK, unless its comment says otherwise. It returns HC_TRUNCATED for a length that the
+/// kind cannot have and HC_MALFORMED for any other fault.
 #pragma once
 
 #include "hindcast/connection.h"
@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HC_DATAGRAM_MAGIC "HCAST01"
+#define HC_DATAGRAM_MAGIC "HCAST02"
 
 enum hc_datagram_kind {
     HC_DATAGRAM_NONE = 0, ///< not a datagram of this protocol
@@ -54,6 +54,8 @@ enum {
     HC_TAG_SIZE = 16,
     HC_EXCHANGE_KEY_SIZE = 32, ///< of an ephemeral X25519 key
     HC_RESET_TOKEN_SIZE = 16,
+
+    HC_CONNECT_CONTINUE_PROOF_AT = 334, ///< offset of continue_proof
 
     HC_ACCEPT_BODY_AT = 44 + HC_EXCHANGE_KEY_SIZE, ///< offset of the body of ACCEPT
     HC_DATA_CLEAR_SIZE = 9, ///< bytes of DATA that are authenticated but not sealed
@@ -85,7 +87,8 @@ struct hc_connect {
     uint8_t cookie[HC_COOKIE_SIZE]; ///< copied from COOKIE
     uint8_t token[HC_TOKEN_SIZE];
     uint8_t players;    ///< local players wanted, [0, 4]; 0: a spectator
-    uint32_t continues; ///< cid of this client's last connection, whose session it resumes; 0: none
+    uint32_t continues; ///< cid of this client's last connection, whose session it resumes, if
+                        ///< continue_proof holds; 0: none, and continue_proof is zeros
     uint8_t client_key[HC_EXCHANGE_KEY_SIZE]; ///< ephemeral, public
     uint8_t
         extrapolations; ///< that the client computes: bit how - 1 for each enum hc_extrapolation
@@ -152,7 +155,7 @@ size_t hc_datagram_put_cookie(const struct hc_datagram_cookie *cookie,
 enum hc_status hc_datagram_get_cookie(const uint8_t *bytes, size_t size,
                                       struct hc_datagram_cookie *out);
 
-/// Writes all HC_DATAGRAM_CONNECT_SIZE bytes, zeros for the proof, and returns that size.
+/// Writes all HC_DATAGRAM_CONNECT_SIZE bytes, zeros for both proofs, and returns that size.
 size_t hc_datagram_put_connect(const struct hc_connect *connect,
                                uint8_t out[static HC_DATAGRAM_CONNECT_SIZE]);
 

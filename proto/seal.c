@@ -7,8 +7,9 @@
 #include <sodium.h>
 #include <string.h>
 
-#define KEYS_LABEL "HCAST01 keys"
-#define RESET_LABEL "HCAST01 reset"
+#define KEYS_LABEL "HCAST02 keys"
+#define CONTINUES_LABEL "HCAST02 continues"
+#define RESET_LABEL "HCAST02 reset"
 
 enum {
     KEYS_LABEL_SIZE = sizeof KEYS_LABEL - 1,
@@ -64,6 +65,10 @@ void hc_seal_derive(const struct hc_seal_material *material, struct hc_seal_keys
     HC_ASSERT(!failed);
     memcpy(out->c2s, both, HC_SEAL_KEY_SIZE);
     memcpy(out->s2c, both + HC_SEAL_KEY_SIZE, HC_SEAL_KEY_SIZE);
+    failed =
+        crypto_generichash(out->continues, sizeof out->continues, (const uint8_t *)CONTINUES_LABEL,
+                           sizeof CONTINUES_LABEL - 1, both, sizeof both);
+    HC_ASSERT(!failed);
     sodium_memzero(both, sizeof both);
     sodium_memzero(message, sizeof message);
 }
@@ -145,6 +150,27 @@ enum hc_status hc_seal_open_data(const uint8_t key[static HC_SEAL_KEY_SIZE],
     if (datagram[0] != HC_DATAGRAM_DATA || seq == 0)
         return HC_MALFORMED;
     return open(key, seq, datagram, HC_DATA_CLEAR_SIZE, size, out);
+}
+
+static void make_continue_proof(const uint8_t key[static HC_SEAL_KEY_SIZE],
+                                const uint8_t connect[static HC_DATAGRAM_CONNECT_SIZE],
+                                uint8_t out[static HC_PROOF_SIZE]) {
+    int failed = crypto_generichash(out, HC_PROOF_SIZE, connect, HC_CONNECT_CONTINUE_PROOF_AT, key,
+                                    HC_SEAL_KEY_SIZE);
+    HC_ASSERT(!failed);
+}
+
+void hc_seal_put_continue_proof(const uint8_t key[static HC_SEAL_KEY_SIZE],
+                                uint8_t connect[static HC_DATAGRAM_CONNECT_SIZE]) {
+    HC_ASSERT(connect[0] == HC_DATAGRAM_CONNECT);
+    make_continue_proof(key, connect, connect + HC_CONNECT_CONTINUE_PROOF_AT);
+}
+
+bool hc_seal_continue_proof_holds(const uint8_t key[static HC_SEAL_KEY_SIZE],
+                                  const uint8_t connect[static HC_DATAGRAM_CONNECT_SIZE]) {
+    uint8_t expected[HC_PROOF_SIZE];
+    make_continue_proof(key, connect, expected);
+    return sodium_memcmp(expected, connect + HC_CONNECT_CONTINUE_PROOF_AT, sizeof expected) == 0;
 }
 
 void hc_seal_reset_token(const struct hc_token_key *key, uint32_t cid, uint64_t audience,

@@ -38,10 +38,11 @@ enum {
     HC_SEAL_KEY_SIZE = 32,
 };
 
-/// The keys of one connection: from the client to the server and back.
+/// The keys of one connection.
 struct hc_seal_keys {
-    uint8_t c2s[HC_SEAL_KEY_SIZE];
-    uint8_t s2c[HC_SEAL_KEY_SIZE];
+    uint8_t c2s[HC_SEAL_KEY_SIZE];       ///< of the client's datagrams
+    uint8_t s2c[HC_SEAL_KEY_SIZE];       ///< of the server's
+    uint8_t continues[HC_SEAL_KEY_SIZE]; ///< of the client's proof that it continues it
 };
 
 /// The key and the next seq of one direction.
@@ -72,9 +73,12 @@ enum hc_status hc_seal_exchange(const uint8_t secret[static HC_EXCHANGE_KEY_SIZE
                                 const uint8_t key[static HC_EXCHANGE_KEY_SIZE],
                                 uint8_t out[static HC_EXCHANGE_KEY_SIZE]);
 
-/// c2s | s2c = BLAKE2b-512("HCAST01 keys" | protocol_id 8 | token 244 | client_nonce 16 |
-/// server_nonce 16 | cid 4 | client_key 32 | server_key 32 | shared 32), keyed by the token's
-/// secret.
+/// Derives the keys of a connection:
+///
+///     c2s | s2c = BLAKE2b-512("HCAST02 keys" | protocol_id 8 | token 244 | client_nonce 16 |
+///                             server_nonce 16 | cid 4 | client_key 32 | server_key 32 | shared 32,
+///                             keyed by the token's secret)
+///     continues = BLAKE2b-256("HCAST02 continues", keyed by c2s | s2c)
 void hc_seal_derive(const struct hc_seal_material *material, struct hc_seal_keys *out);
 
 /// Starts to seal with `key`; once for each key.
@@ -103,7 +107,7 @@ enum hc_status hc_seal_open_data(const uint8_t key[static HC_SEAL_KEY_SIZE],
 /// The token of a RESET (RFC 9000, 10.3) for `cid`: only a server with `key` can compute it, even
 /// of an unknown connection. The sealed ACCEPT carries it to the client.
 ///
-///     reset_key   = BLAKE2b-256("HCAST01 reset", keyed by the token key)
+///     reset_key   = BLAKE2b-256("HCAST02 reset", keyed by the token key)
 ///     reset_token = BLAKE2b-128(cid 4 | audience 8 | ip 16 | port 2, keyed by reset_key)
 ///
 /// Its inputs survive a restart, or are in the DATA that RESET answers. `audience` is the server's
@@ -116,6 +120,20 @@ enum hc_status hc_seal_open_data(const uint8_t key[static HC_SEAL_KEY_SIZE],
 /// uses keys[seq % count]: of two consecutive datagrams of the client one gets the right token.
 void hc_seal_reset_token(const struct hc_token_key *key, uint32_t cid, uint64_t audience,
                          const struct hc_address *address, uint8_t out[static HC_RESET_TOKEN_SIZE]);
+
+/// Writes the client's proof that it continues the connection of this key, into a CONNECT that
+/// lacks nothing more than this and the token's proof. Client.
+///
+///     continue_proof = BLAKE2b-128(the first 334 bytes of CONNECT, keyed by `continues`)
+///
+/// Only the two ends of that connection know the key: not an observer who sees its cid, and not
+/// another holder of the client's token.
+void hc_seal_put_continue_proof(const uint8_t key[static HC_SEAL_KEY_SIZE],
+                                uint8_t connect[static HC_DATAGRAM_CONNECT_SIZE]);
+
+/// Whether a CONNECT proves that its client continues the connection of this key, in constant time.
+bool hc_seal_continue_proof_holds(const uint8_t key[static HC_SEAL_KEY_SIZE],
+                                  const uint8_t connect[static HC_DATAGRAM_CONNECT_SIZE]);
 
 /// Whether a RESET's token is the connection's own, in constant time.
 bool hc_seal_reset_equal(const uint8_t own[static HC_RESET_TOKEN_SIZE],

@@ -16,7 +16,8 @@ enum {
 struct attempt {
     struct hc_connect connect;
     struct hc_token token;
-    bool proven; ///< the client knows the token's secret
+    bool proven;                   ///< the client knows the token's secret
+    struct hc_sv_former continues; ///< the connection that it proves to continue; cid 0: none
     uint8_t server_nonce[HC_NONCE_SIZE];
     uint8_t server_key[HC_EXCHANGE_KEY_SIZE]; ///< the server's ephemeral public key
     uint8_t shared[HC_EXCHANGE_KEY_SIZE];     ///< the secret that both ends share by the exchange
@@ -322,13 +323,10 @@ static void rename_players(struct hc_sv_host *host, const struct hc_sv_peer *pee
 static enum hc_status reconnect(struct hc_sv_host *host, struct hc_sv_peer *peer,
                                 const struct hc_address *from, struct attempt *attempt,
                                 uint64_t now_us) {
-    uint32_t previous = peer->connection.cid, named = attempt->connect.continues;
+    // Only a client that continues its last connection resumes the session: another process of the
+    // same user begins a new one.
+    bool resumed = attempt->continues.cid != 0;
     use_token(host, attempt, now_us);
-    // Only a client that names its last connection resumes the session: another process of the same
-    // user begins a new one.
-    bool resumed =
-        named != 0 &&
-        (named == previous || (named == peer->continues && peer->connection.replay.newest == 0));
     if (peer->state == HC_SV_PEER_PLAYING)
         hc_sv_host_remember_ended(host, peer, false, false, now_us);
     if (!resumed) {
@@ -347,8 +345,22 @@ static enum hc_status reconnect(struct hc_sv_host *host, struct hc_sv_peer *peer
     build_accept(host, peer, attempt, resumed, now_us);
     host->stats.resumed++;
     hc_sv_host_changed(host, peer, HC_SERVER_EVENT_RECONNECTED);
-    peer->continues = resumed ? named : 0;
+    peer->former = attempt->continues;
     return reply_accept(host, peer);
+}
+
+/// The connection of the client that a CONNECT of `bytes` proves to continue: the present one, or,
+/// while no DATA has shown that the client has that, the one before. cid 0: none.
+static struct hc_sv_former find_continued(const struct hc_sv_peer *client,
+                                          const struct hc_connect *connect, const uint8_t *bytes) {
+    struct hc_sv_former found = client->former;
+    if (connect->continues == client->connection.cid) {
+        found.cid = connect->continues;
+        memcpy(found.continue_key, client->connection.continue_key, sizeof found.continue_key);
+    }
+    bool proven = connect->continues != 0 && connect->continues == found.cid &&
+                  hc_seal_continue_proof_holds(found.continue_key, bytes);
+    return proven ? found : (struct hc_sv_former){0};
 }
 
 /// Whether the token and the server allow the requested number of players; 0: to watch.
@@ -424,12 +436,15 @@ static enum hc_status resend_accept(struct hc_sv_host *host, struct hc_sv_peer *
 /// Answers an attempt whose client knows the token's secret; `opened` is the result of
 /// hc_token_open.
 static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_address *from,
-                                     struct attempt *attempt, enum hc_status opened,
-                                     uint64_t now_us) {
+                                     struct attempt *attempt, const uint8_t *bytes,
+                                     enum hc_status opened, uint64_t now_us) {
     const struct hc_connect *connect = &attempt->connect;
     uint64_t client_id = attempt->token.client_id;
     enum hc_deny_reason reason;
     struct hc_sv_peer *known = hc_sv_search_client(host, client_id);
+    if (known != NULL)
+        attempt->continues = find_continued(known, connect, bytes);
+    bool continues = attempt->continues.cid != 0;
     bool connected = known != NULL && known->state == HC_SV_PEER_PLAYING;
     bool own = known != NULL &&
                memcmp(known->user.token_id, attempt->token.token_id, HC_TOKEN_ID_SIZE) == 0;
@@ -448,8 +463,10 @@ static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_ad
         return deny(host, from, attempt, HC_DENY_EXPIRED, 0);
     if (hc_sv_search_has_ended(host, client_id, connect->client_nonce, now_us))
         return HC_DUPLICATE; // a late one, or of an attempt that another one replaced
-    if (connected && now_us - known->connection.received_us < HC_CONNECTED_US &&
-        connect->continues != known->connection.cid)
+    if (connect->continues != 0 && known != NULL && !continues &&
+        hc_limit_exceeds(&known->unproven_us, SECOND_US, HC_CONNECTS_AT_ONCE * SECOND_US, now_us))
+        return deny(host, from, attempt, HC_DENY_RATE, RETRY_MS);
+    if (connected && now_us - known->connection.received_us < HC_CONNECTED_US && !continues)
         return deny(host, from, attempt, HC_DENY_CONNECTED, HC_CONNECTED_US / 1000);
     enum hc_status status = check_attempt(host, from, attempt, known, own, now_us, &reason);
     if (status != HC_OK)
@@ -500,7 +517,7 @@ static enum hc_status receive_connect(struct hc_sv_host *host, const struct hc_a
     if (!attempt.proven)
         host->stats.unproven++;
     else
-        status = receive_proven(host, from, &attempt, opened, now_us);
+        status = receive_proven(host, from, &attempt, bytes, opened, now_us);
     sodium_memzero(&attempt, sizeof attempt);
     return status;
 }

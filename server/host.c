@@ -381,7 +381,7 @@ void hc_sv_host_unpredictable(struct hc_sv_host *host, uint8_t *out, size_t size
 }
 
 struct hc_sv_secrets hc_sv_host_secrets(const uint8_t secret[static HC_SERVER_SECRET_SIZE]) {
-    static const uint8_t label[] = "HCAST01 world";
+    static const uint8_t label[] = "HCAST02 world";
     struct hc_sv_secrets secrets;
     _Static_assert(sizeof secrets >= crypto_generichash_BYTES_MIN &&
                        sizeof secrets <= crypto_generichash_BYTES_MAX,

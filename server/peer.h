@@ -129,6 +129,12 @@ struct hc_sv_answer {
     struct hc_unit_value value; ///< of that unit, as it was sent; in memory of the peer's own
 };
 
+/// The newest connection of a session that its client is known to have had, before the present one.
+struct hc_sv_former {
+    uint32_t cid; ///< 0: none
+    uint8_t continue_key[HC_SEAL_KEY_SIZE];
+};
+
 /// What every datagram and every tick read comes first, close together: between two ticks a peer
 /// leaves the processor's caches.
 struct hc_sv_peer {
@@ -145,12 +151,13 @@ struct hc_sv_peer {
     hc_tick active_at;       ///< head when an input last differed from the one before
     /// [own][tick % HC_SV_SEEN] tick + 1 of an input that was counted
     hc_tick (*seen)[HC_SV_SEEN];
-    uint64_t late_ticks;       ///< by which its late inputs went back, in all
-    uint64_t lingers_until_us; ///< while it lingers
-    uint64_t flood_us;         ///< the end of all received datagrams at the allowed rate
-    uint64_t flood_bytes_us;   ///< and of all their bytes
-    struct hc_address address; ///< of the connection
-    uint32_t continues; ///< cid of the connection before, until this one receives a DATA; 0: none
+    uint64_t late_ticks;        ///< by which its late inputs went back, in all
+    uint64_t lingers_until_us;  ///< while it lingers
+    uint64_t flood_us;          ///< the end of all received datagrams at the allowed rate
+    uint64_t flood_bytes_us;    ///< and of all their bytes
+    struct hc_address address;  ///< of the connection
+    struct hc_sv_former former; ///< until a DATA arrives on the present connection
+    uint64_t unproven_us;       ///< the end of all wrong proofs of `continues` at the allowed rate
     struct hc_sv_lateness lateness; ///< of the client's inputs
     struct hc_sv_narrow narrow;
     uint8_t newest_input[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX];

@@ -265,7 +265,7 @@ enum hc_status hc_sv_receive_data(struct hc_sv_host *host, const struct hc_addre
     if (status != HC_OK)
         return status;
     peer->ever_received = true;
-    peer->continues = 0; // the client has its ACCEPT
+    peer->former = (struct hc_sv_former){0}; // the client has its ACCEPT
     hc_sv_path_received(host, peer, from, seq, size,
                         newest ? HC_SV_ARRIVAL_NEWEST : HC_SV_ARRIVAL_LATE, now_us);
     apply(host, peer, from, &received, now_us);

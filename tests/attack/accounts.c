@@ -314,3 +314,50 @@ void attack_clock_steps(struct attack *attack) {
     attack_require_none(attack, 4096);
     accounts_destroy(&accounts);
 }
+
+/// Sends a CONNECT with the victim's token, which names `continues` without a proof of it.
+static enum hc_datagram_kind steal(struct accounts *accounts, struct raw_client *thief,
+                                   uint32_t continues) {
+    uint8_t bytes[HC_DATAGRAM_CONNECT_SIZE];
+    struct hc_connect connect;
+    memcpy(thief->cookie.client_nonce, &(uint64_t){++accounts->serial}, sizeof accounts->serial);
+    if (!raw_client_hello(thief, accounts->now_us))
+        return HC_DATAGRAM_NONE;
+    raw_client_write_connect(thief, 1, bytes);
+    HC_ASSERT(hc_datagram_get_connect(bytes, sizeof bytes, &connect) == HC_OK);
+    connect.continues = continues;
+    hc_endpoint_put_connect(&thief->endpoint, &connect, bytes);
+    return raw_client_send_connect(thief, bytes, accounts->now_us);
+}
+
+void attack_takeover(struct attack *attack) {
+    enum { SECONDS = 20, HZ = 60, NAMED = 4 };
+    static const struct hc_seal_keys none;
+    struct hc_server_config config = hc_test_server_config(&hc_arena);
+    struct accounts accounts = accounts_create(config, 1);
+    const struct hc_server_stats *stats = hc_sv_host_stats(accounts.host);
+    struct hc_rng rng = hc_rng_init(72, 1);
+    struct account *victim = &accounts.all[0];
+    attack_require(attack, reconnect(&accounts, victim) == HC_DATAGRAM_ACCEPT,
+                   "it is not admitted");
+    struct raw_client thief = victim->raw;
+    thief.address = address_of(100);
+    thief.endpoint.keys = none;
+    unsigned lost = 0;
+    for (unsigned tick = 0; tick < SECONDS * HZ; tick++) {
+        uint32_t cid = victim->raw.cid;
+        uint32_t named[NAMED] = {cid, 0, cid ^ (uint32_t)hc_rng_next(&rng), cid ^ 1 << 12};
+        attack_try(attack, steal(&accounts, &thief, named[tick % NAMED]) == HC_DATAGRAM_ACCEPT);
+        lost += raw_client_send_data(&victim->raw, NULL, 0, accounts.now_us) != HC_OK;
+        accounts_run(&accounts, SECOND_US / HZ + 1);
+    }
+    attack_require(attack, lost == 0, "%u DATA of the player were refused", lost);
+    attack_require(attack, stats->denials[HC_DENY_CONNECTED].count > SECONDS * HZ / NAMED,
+                   "denied for other reasons");
+    attack_require(attack,
+                   reconnect(&accounts, victim) == HC_DATAGRAM_ACCEPT && stats->resumed == 1,
+                   "the owner cannot continue its session");
+    attack_effect(attack, "the player plays on, and its own reconnect is admitted at once");
+    attack_require_none(attack, SECONDS * HZ);
+    accounts_destroy(&accounts);
+}

@@ -67,6 +67,7 @@ void attack_outages(struct attack *attack);
 void attack_rights(struct attack *attack);
 void attack_ended_sessions(struct attack *attack);
 void attack_clock_steps(struct attack *attack);
+void attack_takeover(struct attack *attack);
 
 // address_limits.c: limits of one network address.
 void attack_address_clients(struct attack *attack);

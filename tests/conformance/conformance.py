@@ -1,4 +1,4 @@
-"""Checks a Hindcast server against the standard of HCAST01. One line a check; exit status 1 if any fails.
+"""Checks a Hindcast server against the standard of HCAST02. One line a check; exit status 1 if any fails.
 
     /usr/bin/python3 conformance.py [--hindcastd PATH] [--json FILE]
     /usr/bin/python3 conformance.py --server ADDR:PORT --key-file FILE [--audience N]
@@ -38,7 +38,7 @@ class Tester:
             f["token_id"] = struct.pack("<QQ", time.time_ns() // 1000, int(time.time()))
         return seal_token(key, key_id, **f), f["secret"]
 
-    def client(self, players=1, address=None, token=None, continues=0, extrapolations=3, **more):
+    def client(self, players=1, address=None, token=None, continues=None, extrapolations=3, **more):
         return Client(address or self.address, self.pid, *(token or self.token(**more)), ARENA, players, continues,
                       extrapolations=extrapolations)
 
@@ -120,7 +120,7 @@ def handshake(t):
     check("connect.longer.nothing", not (a := probe(lambda q, n: q + bytes(n), (1, 16, 100))), a[:2])
     flip = lambda q, i: q[:i] + bytes([q[i] ^ 1 << i % 8]) + q[i + 1:]
     spans = (("kind-magic", 0, 8, []), ("protocol-id", 8, 16, [VERSION] * 8), ("nonce-slot-cookie", 16, 52, []),
-             ("token", 52, 296, [DENY] * 244), ("players-continues-key", 296, 333, []), ("zeros", 333, 1184, []),
+             ("token", 52, 296, [DENY] * 244), ("players-continues-key-proof", 296, 350, []), ("zeros", 350, 1184, []),
              ("proof", 1184, 1200, []))
     for name, lo, hi, expect in spans:
         a = probe(flip, range(lo, hi))
@@ -596,7 +596,16 @@ def again(t, c):
     a = t.fence(d)
     deny = a and a[0][0] == DENY and a[0][24] == 9 and a[0][29:] == mac16(d.secret, a[0][:29])
     check("again.while-received.deny-9", deny or time.monotonic() - begun > 1, a)
-    e = t.join(token=c.ticket, continues=c.cid)
+    # Whoever has a copy of the token, and sees the cid, cannot prove that it continues the connection.
+    f = t.client(token=c.ticket)
+    f.send_hello()
+    for name, more in (("without-a-proof", {}), ("with-a-proof-of-another-key", {"continue_key": os.urandom(32)})):
+        c.send()
+        begun = time.monotonic()
+        a = t.probe(f, [f.connect_datagram(continues=c.cid, **more)])
+        deny = a and a[0][0] == DENY and a[0][24] == 9
+        check("again.continues-%s.deny-9" % name, deny or time.monotonic() - begun > 1, a)
+    e = t.join(token=c.ticket, continues=c)
     check("again.continues.resumed-and-same-players", e.resumed == 1 and e.own == c.own, (e.resumed, e.own, c.own))
     wait(lambda: len(e.snaps) >= 5 and e.ticket, e, play=True)
     check("again.begins-anew", e.log and e.log[0][0] == 1 and not e.bad, e.bad[:2])
@@ -624,7 +633,7 @@ def silence(t):
     check("silence.close-4-after-10-s", q.closed == 4 and 10 <= at[0] <= 100, (q.closed, at[:1]))
     check("silence.ten-closes", len(at) == 10, len(at))
     print("# silence: CLOSE after %s s" % " ".join("%.3f" % x for x in at))
-    e = t.join(token=q.ticket, continues=q.cid)
+    e = t.join(token=q.ticket, continues=q)
     check("silence.back-in-time-resumed-and-same-players", e.resumed == 1 and e.own == q.own, (e.resumed, e.own))
     leave(e)
     e = t.client(token=(r.token, r.secret))
@@ -658,7 +667,7 @@ def second_server(t, path, key_file):
             c.send()
         wait(lambda: c.reset, c)
         check("restart.reset-with-the-token-of-the-ticket", c.reset == c.reset_token, c.reset)
-        e = t.join(address=s.address, token=c.ticket, continues=c.cid)
+        e = t.join(address=s.address, token=c.ticket, continues=c)
         check("restart.ticket-accepted-not-resumed", e.resumed == 0 and len(e.own) == 1, e.welcome)
         check("restart.ticket-comes-again", wait(lambda: e.ticket, e, play=True))
         s.p.send_signal(signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""A plain client of the Hindcast wire protocol HCAST01, written from its standard.
+"""A plain client of the Hindcast wire protocol HCAST02, written from its standard.
 
 It does everything but the game's step: a value that is encoded against a baseline which the step
 extrapolates is parsed and marked as unknown. Section names are those of the standard. The code of the
@@ -12,7 +12,7 @@ from compare import read_differs
 from names import Names, read_names
 from xxh3 import xxh3
 
-MAGIC = b"HCAST01"
+MAGIC = b"HCAST02"
 NO_TICK = 0xFFFFFFFF
 SO_RXQ_OVFL = 40                        # Linux: with each datagram, how many were dropped before it
 HELLO, COOKIE, CONNECT, ACCEPT, DENY, VERSION, DATA, RESET = 1, 2, 3, 4, 5, 6, 0x40, 0x41
@@ -91,9 +91,9 @@ def exchange(own_secret, key):
 
 
 def session_keys(secret, protocol_id, token, client_nonce, server_nonce, cid, client_key, server_key, shared):
-    k = blake2b(b"HCAST01 keys" + struct.pack("<Q", protocol_id) + token + client_nonce + server_nonce +
+    k = blake2b(b"HCAST02 keys" + struct.pack("<Q", protocol_id) + token + client_nonce + server_nonce +
                 struct.pack("<I", cid) + client_key + server_key + shared, key=secret, digest_size=64).digest()
-    return k[:32], k[32:]
+    return k[:32], k[32:], blake2b(b"HCAST02 continues", key=k, digest_size=32).digest()
 
 
 def seal(key, seq, aad, plain):
@@ -112,7 +112,7 @@ def ip16(ip):
 
 
 def reset_token(token_key, cid, audience, address):
-    key = blake2b(b"HCAST01 reset", key=token_key, digest_size=32).digest()
+    key = blake2b(b"HCAST02 reset", key=token_key, digest_size=32).digest()
     return mac16(key, struct.pack("<IQ", cid, audience) + ip16(address[0]) + struct.pack("<H", address[1]))
 
 
@@ -127,9 +127,11 @@ def hello(protocol_id, nonce, magic=MAGIC):
 
 
 def connect(protocol_id, nonce, slot, cookie_, token, secret, players=1, continues=0, client_key=bytes(32),
-            extrapolations=3):
-    b = struct.pack("<B7sQ16sI16s244sBI32sB850x", CONNECT, MAGIC, protocol_id, nonce, slot, cookie_, token,
+            extrapolations=3, continue_key=None):
+    """`continues` with a key is proven, with None it has zeros for its proof."""
+    b = struct.pack("<B7sQ16sI16s244sBI32sB", CONNECT, MAGIC, protocol_id, nonce, slot, cookie_, token,
                     players, continues, client_key, extrapolations)
+    b += (mac16(continue_key, b) if continue_key else bytes(16)) + bytes(834)
     return b + mac16(secret, b)
 
 
@@ -512,8 +514,9 @@ class Client:
 
     LIMIT = 60.0
 
-    def __init__(self, server, protocol_id, token, secret, game=None, players=1, continues=0, ip="127.0.0.1",
+    def __init__(self, server, protocol_id, token, secret, game=None, players=1, continues=None, ip="127.0.0.1",
                  extrapolations=3):
+        """`continues` is the former connection of this user, a Client, or None."""
         self.server, self.pid, self.token, self.secret, self.game = server, protocol_id, token, secret, game
         self.players, self.continues, self.ip, self.extrapolations = players, continues, ip, extrapolations
         self.own_secret = os.urandom(32)
@@ -586,7 +589,9 @@ class Client:
     def connect(self):
         """HELLO to ACCEPT; the datagram of ACCEPT."""
         need(self.send_hello(), "no COOKIE")
-        self.question = self.connect_datagram(players=self.players, continues=self.continues)
+        former = self.continues
+        self.question = self.connect_datagram(players=self.players, continues=former.cid if former else 0,
+                                              continue_key=former and former.continue_key)
         d = self.ask(self.question, (ACCEPT, DENY))
         need(d, "no answer to CONNECT")
         if d[0] == DENY:
@@ -599,8 +604,9 @@ class Client:
         self.server_nonce, self.cid, server_key = struct.unpack_from("<16sI32s", d, 24)
         shared = exchange(self.own_secret, server_key)
         need(shared is not None, "ACCEPT has an ephemeral key of low order")
-        self.c2s, self.s2c = session_keys(self.secret, self.pid, self.token, self.nonce, self.server_nonce, self.cid,
-                                          self.client_key, server_key, shared)
+        self.c2s, self.s2c, self.continue_key = session_keys(
+            self.secret, self.pid, self.token, self.nonce, self.server_nonce, self.cid, self.client_key, server_key,
+            shared)
         body = unseal(self.s2c, 0, d[:76], d[76:])
         need(body is not None, "ACCEPT does not open")
         m = unpack(body)

@@ -36,8 +36,9 @@ def known_answers():
     client_secret, server_secret_key = fix(32, 11), fix(32, 43)
     client_key, server_key = public_key(client_secret), public_key(server_secret_key)
     shared = exchange(client_secret, server_key)
-    con = connect(pid, client_nonce, slot, ck, tok, secret, 2, 7, client_key)
-    c2s, s2c = session_keys(secret, pid, tok, client_nonce, server_nonce, cid, client_key, server_key, shared)
+    former_key = fix(32, 75)
+    con = connect(pid, client_nonce, slot, ck, tok, secret, 2, 7, client_key, continue_key=former_key)
+    c2s, s2c, continues = session_keys(secret, pid, tok, client_nonce, server_nonce, cid, client_key, server_key, shared)
     rt = reset_token(key, cid, audience, ("127.0.0.1", port))
     values = [WELCOME, 60, 8, 0x1122334455667788, 64, 64, 60, 1000, 12345, [3, 5], rt, 1]
     zeros = bytes(1108 - 3 - len(pack(values)))
@@ -54,10 +55,11 @@ def known_answers():
         "token_of_a_match": {"in": dict(f, match=300), "out": seal_token(**dict(f, match=300))},
         "cookie": {"in": {"server_secret": server_secret, "slot": slot, "ip": ip16("127.0.0.1"), "port": port, "client_nonce": client_nonce},
                    "note": "the port's two bytes are little-endian", "out": ck},
-        "connect": {"in": {"protocol_id": pid, "client_nonce": client_nonce, "slot": slot, "cookie": ck, "token": tok, "secret": secret, "players": 2, "continues": 7, "client_key": client_key, "extrapolations": 3}, "out": con},
+        "connect": {"in": {"protocol_id": pid, "client_nonce": client_nonce, "slot": slot, "cookie": ck, "token": tok, "secret": secret, "players": 2, "continues": 7, "continue_key": former_key, "client_key": client_key, "extrapolations": 3}, "out": con},
+        "continue_proof": {"in": {"continue_key": former_key, "connect_bytes_0_to_333": con[:334]}, "out": con[334:350]},
         "proof": {"in": {"secret": secret, "connect_bytes_0_to_1183": con[:1184]}, "out": con[1184:]},
         "keys": {"in": {"protocol_id": pid, "token": tok, "client_nonce": client_nonce, "server_nonce": server_nonce, "cid": cid, "secret": secret, "client_secret": client_secret, "server_key": server_key},
-                 "client_key": client_key, "shared": shared, "c2s": c2s, "s2c": s2c},
+                 "client_key": client_key, "shared": shared, "c2s": c2s, "s2c": s2c, "continues": continues},
         "reset": {"in": {"token_key": key, "cid": cid, "audience": audience, "ip": ip16("127.0.0.1"), "port": port}, "reset_token": rt, "out": b"\x41" + struct.pack("<I", cid) + rt},
         "accept": {"in": {"client_nonce": client_nonce, "server_nonce": server_nonce, "cid": cid, "server_key": server_key, "s2c": s2c, "welcome": [1, 60, 8, 0x1122334455667788, 64, 64, 60, 1000, 12345, [3, 5], rt, 1, zeros], "body": welcome},
                    "note": "integers, arrays and binaries in their shortest msgpack form; the zeros fill the datagram", "out": head + seal(s2c, 0, head, welcome)},

@@ -105,6 +105,8 @@ size_t hc_endpoint_put_connect(const struct hc_endpoint *endpoint, const struct 
     memcpy(complete.token, endpoint->credential.token, HC_TOKEN_SIZE);
     get_ephemeral(endpoint, complete.client_key);
     size_t size = hc_datagram_put_connect(&complete, out);
+    if (connect->continues != 0)
+        hc_seal_put_continue_proof(endpoint->keys.continues, out);
     hc_token_put_proof(endpoint->credential.secret, out);
     return size;
 }

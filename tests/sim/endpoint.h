@@ -57,8 +57,8 @@ void hc_endpoint_draw_secret(struct hc_endpoint *endpoint);
 /// secret each call computes it again.
 void hc_endpoint_compute_key(struct hc_endpoint *endpoint);
 
-/// Writes CONNECT with the token, the ephemeral key and the proof; both sizes are
-/// HC_DATAGRAM_CONNECT_SIZE.
+/// Writes CONNECT with the token, the ephemeral key and the proofs, that of `continues` by the keys
+/// of the ACCEPT before; both sizes are HC_DATAGRAM_CONNECT_SIZE.
 size_t hc_endpoint_put_connect(const struct hc_endpoint *endpoint, const struct hc_connect *connect,
                                uint8_t out[static HC_DATAGRAM_CONNECT_SIZE]);
 

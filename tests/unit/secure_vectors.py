@@ -153,11 +153,12 @@ def vectors():
     deny = b"\x05" + run(1, 28)
     client_key, server_key = x25519(CLIENT_SECRET), x25519(SERVER_SECRET)
     shared = x25519(CLIENT_SECRET, server_key)
-    keys = blake(64, SECRET, b"HCAST01 keys", struct.pack("<Q", PROTOCOL_ID), token(0), CLIENT_NONCE,
+    keys = blake(64, SECRET, b"HCAST02 keys", struct.pack("<Q", PROTOCOL_ID), token(0), CLIENT_NONCE,
                  SERVER_NONCE, struct.pack("<I", CID), client_key, server_key, shared)
+    continue_key = blake(32, keys, b"HCAST02 continues")
     accept = b"\x04" + run(1, 75)
     data = struct.pack("<BII", 0x40, CID, SEQ)
-    reset_key = blake(32, TOKEN_KEY, b"HCAST01 reset")
+    reset_key = blake(32, TOKEN_KEY, b"HCAST02 reset")
     return {
         "token": token(0),
         "ticket": token(1),
@@ -167,6 +168,8 @@ def vectors():
         "server_key": server_key,
         "shared": shared,
         "keys": keys,
+        "continue_key": continue_key,
+        "continue_proof": blake(16, continue_key, b"\x03" + run(1, 333)),
         "accept": accept + aead(keys[32:], bytes(12), accept, run(0x20, 90)),
         "data": data + aead(keys[:32], bytes(8) + struct.pack("<I", SEQ), data, run(0x70, 100)),
         "draws": draws(SECRET, 3),

@@ -156,6 +156,9 @@ END_TEST
 
 /// Whether the byte at `at` is of a tag, a proof or a MAC, which decoders skip.
 static bool is_tag(enum hc_datagram_kind kind, size_t size, size_t at) {
+    if (kind == HC_DATAGRAM_CONNECT && at >= HC_CONNECT_CONTINUE_PROOF_AT &&
+        at < HC_CONNECT_CONTINUE_PROOF_AT + HC_PROOF_SIZE)
+        return true;
     return at + HC_TAG_SIZE >= size && (kind == HC_DATAGRAM_CONNECT || kind == HC_DATAGRAM_ACCEPT ||
                                         kind == HC_DATAGRAM_DENY || kind == HC_DATAGRAM_DATA);
 }
@@ -203,7 +206,7 @@ START_TEST(padding_must_be_zero) {
     static const struct {
         enum hc_datagram_kind kind;
         size_t first, last;
-    } rooms[] = {{HC_DATAGRAM_HELLO, 32, 1199}, {HC_DATAGRAM_CONNECT, 334, 1183}};
+    } rooms[] = {{HC_DATAGRAM_HELLO, 32, 1199}, {HC_DATAGRAM_CONNECT, 350, 1183}};
     for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++) {
         uint8_t bytes[HC_DATAGRAM_MAX];
         size_t size = random_datagram(&rng, rooms[i].kind, bytes);
@@ -267,6 +270,21 @@ START_TEST(a_connect_with_too_many_players_is_invalid_instead_of_malformed) {
     size_t size = hc_datagram_put_connect(&connect, bytes);
     ck_assert_int_eq(hc_datagram_get_connect(bytes, size, &out), HC_INVALID);
     ck_assert_uint_eq(out.slot, 3);
+}
+END_TEST
+
+START_TEST(a_connect_that_continues_nothing_has_no_proof_of_it) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    for (uint32_t continues = 0; continues < 2; continues++) {
+        struct hc_connect connect = {.players = 1, .continues = continues}, out;
+        size_t size = hc_datagram_put_connect(&connect, bytes);
+        ck_assert_int_eq(hc_datagram_get_connect(bytes, size, &out), HC_OK);
+        bytes[HC_CONNECT_CONTINUE_PROOF_AT + HC_PROOF_SIZE - 1] = 1;
+        ck_assert_int_eq(hc_datagram_get_connect(bytes, size, &out),
+                         continues == 0 ? HC_MALFORMED : HC_OK);
+        bytes[HC_CONNECT_CONTINUE_PROOF_AT + HC_PROOF_SIZE] = 1;
+        ck_assert_int_eq(hc_datagram_get_connect(bytes, size, &out), HC_MALFORMED);
+    }
 }
 END_TEST
 
@@ -343,6 +361,7 @@ int main(void) {
     tcase_add_test(tests, the_clear_bytes_of_a_sealed_data_are_its_cid_and_seq);
     tcase_add_test(tests, a_hello_of_another_wire_version_can_still_be_answered);
     tcase_add_test(tests, a_connect_with_too_many_players_is_invalid_instead_of_malformed);
+    tcase_add_test(tests, a_connect_that_continues_nothing_has_no_proof_of_it);
     tcase_add_test(tests, cid_zero_and_seq_zero_are_malformed);
     tcase_add_test(tests, the_protocol_id_depends_on_the_game);
     tcase_add_test(tests, addresses_print_as_rfc_5952_demands);

@@ -73,10 +73,11 @@ START_TEST(keys_equal_those_of_an_independent_implementation) {
     struct hc_seal_keys keys = known_keys();
     ck_assert_mem_eq(keys.c2s, vector_keys, HC_SEAL_KEY_SIZE);
     ck_assert_mem_eq(keys.s2c, vector_keys + HC_SEAL_KEY_SIZE, HC_SEAL_KEY_SIZE);
+    ck_assert_mem_eq(keys.continues, vector_continue_key, HC_SEAL_KEY_SIZE);
 }
 END_TEST
 
-START_TEST(every_bit_of_the_material_changes_both_keys) {
+START_TEST(every_bit_of_the_material_changes_all_keys) {
     struct hc_seal_keys known = known_keys();
     struct hc_seal_material shared = known_material();
     uint8_t *const parts[] = {
@@ -91,8 +92,25 @@ START_TEST(every_bit_of_the_material_changes_both_keys) {
             struct hc_seal_keys other = derive(&shared);
             ck_assert_mem_ne(other.c2s, known.c2s, HC_SEAL_KEY_SIZE);
             ck_assert_mem_ne(other.s2c, known.s2c, HC_SEAL_KEY_SIZE);
+            ck_assert_mem_ne(other.continues, known.continues, HC_SEAL_KEY_SIZE);
             parts[part][bit / 8] ^= (uint8_t)(1u << bit % 8);
         }
+}
+END_TEST
+
+START_TEST(a_continue_proof_covers_every_byte_before_it_and_the_key) {
+    struct hc_seal_keys keys = known_keys();
+    uint8_t connect[HC_DATAGRAM_CONNECT_SIZE] = {HC_DATAGRAM_CONNECT};
+    count_up(connect + 1, HC_CONNECT_CONTINUE_PROOF_AT - 1, 1);
+    hc_seal_put_continue_proof(keys.continues, connect);
+    ck_assert_mem_eq(connect + HC_CONNECT_CONTINUE_PROOF_AT, vector_continue_proof, HC_PROOF_SIZE);
+    ck_assert(hc_seal_continue_proof_holds(keys.continues, connect));
+    for (size_t at = 0; at < HC_CONNECT_CONTINUE_PROOF_AT + HC_PROOF_SIZE; at++) {
+        connect[at] ^= 1;
+        ck_assert(!hc_seal_continue_proof_holds(keys.continues, connect));
+        connect[at] ^= 1;
+    }
+    ck_assert(!hc_seal_continue_proof_holds(keys.c2s, connect));
 }
 END_TEST
 
@@ -414,7 +432,8 @@ int main(void) {
     tcase_add_test(tests, keys_equal_those_of_an_independent_implementation);
     tcase_add_test(tests, an_exchange_gives_both_sides_the_secret_of_an_independent_implementation);
     tcase_add_test(tests, a_key_of_low_order_is_refused);
-    tcase_add_test(tests, every_bit_of_the_material_changes_both_keys);
+    tcase_add_test(tests, a_continue_proof_covers_every_byte_before_it_and_the_key);
+    tcase_add_test(tests, every_bit_of_the_material_changes_all_keys);
     tcase_add_test(tests, sealed_datagrams_equal_those_of_an_independent_implementation);
     tcase_add_test(tests, a_sealed_data_opens_to_the_same_bytes_at_every_size);
     tcase_add_test(tests, a_data_with_any_bit_changed_is_refused_and_reveals_nothing);

@@ -101,15 +101,20 @@ START_TEST(a_connect_is_encoded_and_proven_by_the_standard) {
                                  .players = (uint8_t)number(in, "players"),
                                  .continues = (uint32_t)number(in, "continues"),
                                  .extrapolations = (uint8_t)number(in, "extrapolations")};
-    uint8_t secret[HC_TOKEN_SECRET_SIZE], out[HC_DATAGRAM_CONNECT_SIZE];
+    uint8_t secret[HC_TOKEN_SECRET_SIZE], continue_key[HC_SEAL_KEY_SIZE];
+    uint8_t out[HC_DATAGRAM_CONNECT_SIZE];
     bytes(in, "client_nonce", connect.client_nonce, sizeof connect.client_nonce);
     bytes(in, "cookie", connect.cookie, sizeof connect.cookie);
     bytes(in, "token", connect.token, sizeof connect.token);
     bytes(in, "secret", secret, sizeof secret);
     bytes(in, "client_key", connect.client_key, sizeof connect.client_key);
+    bytes(in, "continue_key", continue_key, sizeof continue_key);
     hc_datagram_put_connect(&connect, out);
+    hc_seal_put_continue_proof(continue_key, out);
+    ck_assert(hc_seal_continue_proof_holds(continue_key, out));
     hc_token_put_proof(secret, out);
     expect("connect", "out", out, sizeof out);
+    expect("continue_proof", "out", out + HC_CONNECT_CONTINUE_PROOF_AT, HC_PROOF_SIZE);
     expect("proof", "out", out + sizeof out - HC_PROOF_SIZE, HC_PROOF_SIZE);
 }
 END_TEST
@@ -133,6 +138,7 @@ START_TEST(keys_are_derived_by_the_standard) {
     hc_seal_derive(&material, &keys);
     expect("keys", "c2s", keys.c2s, sizeof keys.c2s);
     expect("keys", "s2c", keys.s2c, sizeof keys.s2c);
+    expect("keys", "continues", keys.continues, sizeof keys.continues);
 }
 END_TEST
 

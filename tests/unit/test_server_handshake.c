@@ -304,6 +304,37 @@ START_TEST(connected_user_is_denied_until_its_connection_is_silent) {
 }
 END_TEST
 
+START_TEST(client_that_proves_its_last_connection_continues_it_at_once) {
+    struct client client = client_at(loopback(1000), 1);
+    ck_assert(connects(&client));
+    for (unsigned n = 0; n < 3; n++) {
+        uint32_t cid = client.cid;
+        begin_attempt(&client);
+        client.connect.continues = cid;
+        ck_assert(connects(&client)); // also while the client has sent nothing with its last keys
+        ck_assert(n != 1 || send_data(&client, NULL, 0) == HC_OK);
+    }
+    ck_assert_uint_eq(hc_sv_host_stats(host)->resumed, 3);
+}
+END_TEST
+
+START_TEST(cid_without_its_keys_continues_nothing) {
+    struct client owner = client_at(loopback(1000), 1), thief = owner;
+    ck_assert(connects(&owner));
+    thief.from = loopback(1001);
+    for (unsigned n = 0; n <= HC_CONNECTS_AT_ONCE; n++) {
+        enum hc_deny_reason reason = n < HC_CONNECTS_AT_ONCE ? HC_DENY_CONNECTED : HC_DENY_RATE;
+        begin_attempt(&thief);
+        thief.connect.continues = owner.cid;
+        ck_assert_int_eq(send_connect(&thief), HC_OK);
+        ck_assert(is_denied(&thief, reason, true));
+    }
+    begin_attempt(&owner);
+    owner.connect.continues = owner.cid;
+    ck_assert(connects(&owner)); // the tries of others do not count for it
+}
+END_TEST
+
 START_TEST(nonce_of_another_user_does_not_block_a_client) {
     struct client owner = client_at(loopback(1000), 1), copier = client_at(loopback(1001), 2);
     begin_attempt_as(&copier, serial + 1);
@@ -743,6 +774,8 @@ int main(void) {
     tcase_add_test(tests, deny_names_the_fault_of_the_token);
     tcase_add_test(tests, expired_token_without_its_secret_gets_no_answer);
     tcase_add_test(tests, connected_user_is_denied_until_its_connection_is_silent);
+    tcase_add_test(tests, client_that_proves_its_last_connection_continues_it_at_once);
+    tcase_add_test(tests, cid_without_its_keys_continues_nothing);
     tcase_add_test(tests, nonce_of_another_user_does_not_block_a_client);
     tcase_add_test(tests, copied_token_gets_no_answer_and_its_owner_is_admitted);
     tcase_add_test(tests, unprintable_names_are_denied);
