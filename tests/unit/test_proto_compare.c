@@ -4,6 +4,7 @@
 #include "tests/sim/byte_game.h"
 #include "tests/unit/small_game.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { PLAYERS = 3 };
@@ -151,11 +152,14 @@ static bool no_step(struct hc_scene *scene, hc_entity self, void *out) {
 
 START_TEST(an_answer_leaves_out_entities_that_do_not_fit) {
     static struct hc_field fields[HC_FIELDS_MAX];
-    for (uint16_t f = 0; f < HC_FIELDS_MAX; f++)
+    static char names[HC_FIELDS_MAX][8];
+    for (uint16_t f = 0; f < HC_FIELDS_MAX; f++) {
+        snprintf(names[f], sizeof names[f], "bit%u", f);
         fields[f] =
-            (struct hc_field){.name = "bit", .offset = (uint16_t)(4 * f), .size = 4, .bits = 1};
-    const struct hc_kind kinds[] = {BYTE_REFEREE,
-                                    {"large", LARGE_STATE, HC_FIELDS_MAX, fields, -1, -1, 0, 0}};
+            (struct hc_field){.name = names[f], .offset = (uint16_t)(4 * f), .size = 4, .bits = 1};
+    }
+    const struct hc_kind kinds[] = {
+        BYTE_REFEREE, {"large", LARGE_STATE, HC_FIELDS_MAX, fields, NULL, NULL, 0, 0}};
     const struct hc_slots owned[] = {{.kind = 1, .count = 1},
                                      {.kind = 1, .count = LARGE_ENTITIES - 1}};
     const struct hc_game game = BYTE_GAME("large", 1, kinds, owned, no_step);
