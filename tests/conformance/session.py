@@ -1,4 +1,4 @@
-"""A short connection whose secrets are all fixed, played by both sides without a server: for vectors.py."""
+"""A short session whose secrets are all fixed, played by both sides without a server: for vectors.py."""
 import struct
 from hcast import *
 from documents import ARENA
@@ -30,11 +30,7 @@ class Session:
 
     def __init__(self):
         self.key, self.secret, self.cookie_secret = fix(32, 1), fix(32, 33), fix(32, 200)
-        self.client_secret, self.server_secret = fix(32, 11), fix(32, 43)
-        token = self.token(0, fix(16, 160), self.secret, 2000000000, fix(24, 65))
-        self.client = c = Offline(ADDRESS, ARENA.protocol_id, token, self.secret, ARENA, extrapolations=1)
-        c.own_secret, c.nonce, c.client_key = self.client_secret, fix(16, 97), public_key(self.client_secret)
-        self.seq, self.log = 0, []
+        self.log = []
 
     def token(self, kind, token_id, secret, expire, nonce):
         return seal_token(self.key, 5, ARENA.protocol_id, expire, token_id, 424242, secret, 77, b"Ann", fix(96, 3), kind,
@@ -42,29 +38,42 @@ class Session:
 
     def given(self):
         return {"token_key": self.key, "key_id": 5, "audience": 77, "cookie_secret": self.cookie_secret,
-                "client_secret": self.client_secret, "server_secret": self.server_secret, "secret": self.secret,
-                "client_address": "%s:%d" % ADDRESS, "rule_hash": "%016x" % ARENA.hashes[1],
+                "secret": self.secret, "client_address": "%s:%d" % ADDRESS, "rule_hash": "%016x" % ARENA.hashes[1],
                 "protocol_id": "%016x" % ARENA.protocol_id}
 
     def note(self, sender, kind, datagram, **more):
         self.log.append({"from": sender, "kind": kind, **more, "datagram": datagram})
 
-    def handshake(self):
-        c = self.client
-        self.note("client", "HELLO", hello(c.pid, c.nonce))
+    def connect(self, number, token, secret, tick, resumed, former=None):
+        """The connection of this number, with other secrets than the one before."""
+        own, server_secret, server_nonce, cid = fix(32, 11 + number), fix(32, 43 + number), fix(16, 129 + number), 0x89ABCDE1 + number
+        self.client = c = Offline(ADDRESS, ARENA.protocol_id, token, secret, ARENA, continues=former, extrapolations=1)
+        c.own_secret, c.nonce, c.client_key, self.seq = own, fix(16, 97 + number), public_key(own), 0
+        self.note("client", "HELLO", hello(c.pid, c.nonce), client_secret=own)
         c.slot, c.cookie = 1234, cookie(self.cookie_secret, 1234, *ADDRESS, c.nonce)
         self.note("server", "COOKIE", struct.pack("<B7s16sI16s", COOKIE, MAGIC, c.nonce, c.slot, c.cookie))
-        self.note("client", "CONNECT", c.connect_datagram())
-        server_nonce, cid, server_key = fix(16, 129), 0x89ABCDE1, public_key(self.server_secret)
-        shared = exchange(self.server_secret, c.client_key)
-        keys = session_keys(c.secret, c.pid, c.token, c.nonce, server_nonce, cid, c.client_key, server_key, shared)
-        welcome = [WELCOME, RATE, PLAYERS, 9, 64, 64, 64, TICK, 2000, [OWN], reset_token(self.key, cid, 77, ADDRESS), 0]
+        self.note("client", "CONNECT", c.connect_datagram(continues=former.cid, continue_key=former.continue_key) if former else
+                  c.connect_datagram())
+        server_key, shared = public_key(server_secret), exchange(server_secret, c.client_key)
+        keys = session_keys(secret, c.pid, token, c.nonce, server_nonce, cid, c.client_key, server_key, shared)
+        reset = reset_token(self.key, cid, 77, ADDRESS)
+        welcome = [WELCOME, RATE, PLAYERS, 9, 64, 64, 64, tick, 2000, [OWN], reset, resumed]
         welcome.append(bytes(1108 - 3 - len(pack(welcome))))
         head = struct.pack("<B7s16s16sI32s", ACCEPT, MAGIC, c.nonce, server_nonce, cid, server_key)
         accept = head + seal(keys[1], 0, head, pack(welcome))
         c.accept(accept)
-        self.note("server", "ACCEPT", accept, c2s=keys[0], s2c=keys[1], messages=[welcome])
+        self.note("server", "ACCEPT", accept, server_secret=server_secret, **dict(zip(("c2s", "s2c", "continue_key"), keys)),
+                  messages=[welcome])
         self.writer = Writer(c.reader)
+
+    def reconnect(self):
+        """The client loses the connection by RESET, and resumes its session with its ticket. The datagrams."""
+        former, self.log = self.client, []
+        self.note("server", "RESET", struct.pack("<BI", RESET, former.cid) + former.reset_token)
+        self.connect(1, *former.ticket, 130, 1, former)
+        self.from_client(self.inputs(130, 0), [EVENTS, 2, b"again"])
+        self.from_server([EVENTS, 4, b"four"])
+        return self.log
 
     def from_client(self, *messages):
         ack, bits = self.client.acks()
@@ -91,7 +100,7 @@ class Session:
 
     def play(self):
         """The snapshots have all parts of the grammar but a far base and input changes, which need the step."""
-        self.handshake()
+        self.connect(0, self.token(0, fix(16, 160), self.secret, 2000000000, fix(24, 65)), self.secret, TICK, 0)
         w = self.writer
         self.from_client(self.inputs(TICK, 0))
         ticket = self.token(1, struct.pack("<QQ", 2000000000000000, 2000000000), fix(32, 77), 2000000600, fix(24, 9))

@@ -4,9 +4,10 @@
     /usr/bin/python3 vectors.py --check    fails unless that file is what would be printed
 
 `known_answers` has what is sealed, derived or packed. `connection` is a short session with all its secrets: each
-datagram, and what it holds; of a SNAPSHOT each field with its bits, and the values. Then `malformed` and
-`rejected` are bodies of the server that a client refuses, each with the reason, and `well_formed` are some that it
-then takes. Binaries are in hex. Everything is fixed: no server takes part.
+datagram, and what it holds; of a SNAPSHOT each field with its bits, and the values. `reconnection` is the next
+one of the session, which it resumes. `malformed` and `rejected` are bodies of the server that a client refuses
+after `connection`, each with the reason, and `well_formed` are some that it then takes. Binaries are in hex.
+Everything is fixed: no server takes part.
 """
 import json, os, struct, sys
 from hcast import *
@@ -76,7 +77,9 @@ def known_answers():
 def vectors():
     """The session, and all vectors."""
     s = Session().play()
-    return s, plain({"known_answers": known_answers(), "connection": {**s.given(), "datagrams": s.log}, **bodies(s.writer)})
+    after = Session().play().reconnect()
+    return s, plain({"known_answers": known_answers(), "connection": {**s.given(), "datagrams": s.log},
+                     "reconnection": {"datagrams": after}, **bodies(s.writer)})
 
 
 def text(value, indent=0):

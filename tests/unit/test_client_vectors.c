@@ -1,4 +1,4 @@
-/// A client plays the recorded connection of the standard's vectors, and refuses their bad bodies.
+/// A client plays the recorded session of the standard's vectors, and refuses their bad bodies.
 #include "client/session_internal.h"
 #include "hindcast/arena.h"
 #include "tests/run_suite.h"
@@ -41,6 +41,17 @@ static size_t datagram_of(const json_t *datagram, uint8_t out[static HC_DATAGRAM
     return bytes_of(json_object_get(datagram, "datagram"), out, HC_DATAGRAM_MAX);
 }
 
+/// Gives the client's attempt the nonce and the secret of the recorded one that begins with HELLO.
+static void set_drawn(const json_t *hello) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_hello read;
+    ck_assert_int_eq(hc_datagram_get_hello(bytes, datagram_of(hello, bytes), &read), HC_OK);
+    memcpy(client->handshake.nonce, read.client_nonce, HC_NONCE_SIZE);
+    bytes_of(json_object_get(hello, "client_secret"), client->handshake.secret,
+             sizeof client->handshake.secret);
+    hc_seal_public(client->handshake.secret, client->handshake.key);
+}
+
 /// Creates the client of the connection: with its token, and with the secrets that it drew.
 static void set_up(void) {
     json_error_t error;
@@ -63,9 +74,7 @@ static void set_up(void) {
     now_us = 5000000;
     client = hc_client_create(&config, now_us);
     ck_assert_ptr_nonnull(client);
-    memcpy(client->handshake.nonce, read.client_nonce, HC_NONCE_SIZE);
-    given("client_secret", client->handshake.secret, sizeof client->handshake.secret);
-    hc_seal_public(client->handshake.secret, client->handshake.key);
+    set_drawn(json_array_get(datagrams, 0));
 }
 
 static void tear_down(void) {
@@ -128,40 +137,46 @@ static void send_through(uint32_t seq) {
     }
 }
 
-/// Expects the client to send the next datagram, byte by byte.
-static void expect_sent(size_t index) {
+/// Expects the client to send this datagram next, byte by byte.
+static void expect_sent(const json_t *datagram) {
     uint8_t ours[HC_DATAGRAM_MAX], theirs[HC_DATAGRAM_MAX];
-    size_t size = datagram_of(json_array_get(datagrams, index), theirs);
+    size_t size = datagram_of(datagram, theirs);
     hc_client_advance(client, now_us);
     ck_assert_uint_eq(hc_client_send(client, ours, now_us), size);
     ck_assert_mem_eq(ours, theirs, size);
 }
 
-static void expect_taken(size_t index) {
+static void expect_taken(const json_t *datagram) {
     uint8_t bytes[HC_DATAGRAM_MAX];
-    size_t size = datagram_of(json_array_get(datagrams, index), bytes);
-    enum hc_status status = hc_client_receive(client, bytes, size, now_us);
-    ck_assert_msg(status == HC_OK, "datagram %zu: %s", index, hc_status_text(status));
+    enum hc_status status = hc_client_receive(client, bytes, datagram_of(datagram, bytes), now_us);
+    ck_assert_msg(status == HC_OK, "%s: %s", json_string_value(json_object_get(datagram, "kind")),
+                  hc_status_text(status));
+}
+
+/// Plays the datagrams from `first` on, with a handshake at first.
+static void play_from(const json_t *list, size_t first, uint32_t *compared) {
+    for (size_t i = first; i < first + HANDSHAKE; i++)
+        if (is_from(json_array_get(list, i), "client"))
+            expect_sent(json_array_get(list, i));
+        else
+            expect_taken(json_array_get(list, i));
+    for (size_t i = first + HANDSHAKE; i < json_array_size(list); i++) {
+        const json_t *datagram = json_array_get(list, i), *values;
+        if (!is_from(datagram, "server"))
+            continue;
+        send_through((uint32_t)number(datagram, "ack"));
+        expect_taken(datagram);
+        if ((values = json_object_get(datagram, "values")) == NULL)
+            continue;
+        *compared += check_values(values, false);
+        *compared += check_values(json_object_get(datagram, "corrections"), true);
+    }
 }
 
 /// Plays the whole connection; returns the values and corrections that were compared.
 static uint32_t play(void) {
     uint32_t compared = 0;
-    expect_sent(0);
-    expect_taken(1);
-    expect_sent(2);
-    expect_taken(3);
-    for (size_t i = HANDSHAKE; i < json_array_size(datagrams); i++) {
-        const json_t *datagram = json_array_get(datagrams, i), *values;
-        if (!is_from(datagram, "server"))
-            continue;
-        send_through((uint32_t)number(datagram, "ack"));
-        expect_taken(i);
-        if ((values = json_object_get(datagram, "values")) == NULL)
-            continue;
-        compared += check_values(values, false);
-        compared += check_values(json_object_get(datagram, "corrections"), true);
-    }
+    play_from(datagrams, 0, &compared);
     return compared;
 }
 
@@ -194,6 +209,24 @@ START_TEST(client_reads_the_recorded_connection_as_the_standard_does) {
         ck_assert_mem_eq(message, words[i], size);
     }
     ck_assert_str_eq(hc_client_player_name(client, 0), "J\u00fcrgen");
+}
+END_TEST
+
+START_TEST(client_resumes_the_recorded_session_after_a_reset) {
+    const json_t *after = json_object_get(json_object_get(vectors, "reconnection"), "datagrams");
+    size_t size;
+    uint32_t compared = 0;
+    play();
+    for (int i = 0; i < 3; i++)
+        hc_client_next_message(client, &size);
+    expect_taken(json_array_get(after, 0)); // RESET
+    ck_assert_int_eq(hc_client_state(client), HC_CLIENT_RECONNECTING);
+    set_drawn(json_array_get(after, 1));
+    play_from(after, 1, &compared); // with its ticket and the proof of what it continues
+    ck_assert(client->welcome.resumed);
+    const void *message = hc_client_next_message(client, &size);
+    ck_assert_uint_eq(size, 4);
+    ck_assert_mem_eq(message, "four", size);
 }
 END_TEST
 
@@ -257,6 +290,7 @@ int main(void) {
     TCase *tests = tcase_create("client_vectors");
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, client_reads_the_recorded_connection_as_the_standard_does);
+    tcase_add_test(tests, client_resumes_the_recorded_session_after_a_reset);
     tcase_add_test(tests, server_reads_the_datagrams_of_the_recorded_client);
     tcase_add_test(tests, client_refuses_every_malformed_and_rejected_body_and_takes_the_others);
     suite_add_tcase(suite, tests);
