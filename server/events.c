@@ -171,7 +171,7 @@ enum hc_status hc_sv_host_send_unreliable(struct hc_sv_host *host, uint32_t cid,
 
 const uint8_t *hc_sv_host_next_message(struct hc_sv_host *host,
                                        struct hc_server_message *received) {
-    for (unsigned i = 0; host->unread_messages > 0 && i < host->config.clients; i++) {
+    for (unsigned i = 0; host->unread_messages > 0 && i < host->places; i++) {
         struct hc_sv_peer *peer = &host->peers[host->message_cursor];
         const uint8_t *message = NULL;
         if (hc_sv_peer_has_session(peer))
@@ -182,14 +182,14 @@ const uint8_t *hc_sv_host_next_message(struct hc_sv_host *host,
             received->client_id = peer->user.client_id;
             return message;
         }
-        host->message_cursor = (host->message_cursor + 1) % host->config.clients;
+        host->message_cursor = (host->message_cursor + 1) % host->places;
     }
     return NULL;
 }
 
 const uint8_t *hc_sv_host_next_unreliable(struct hc_sv_host *host,
                                           struct hc_server_message *received) {
-    for (unsigned i = 0; host->unread_unreliable > 0 && i < host->config.clients; i++) {
+    for (unsigned i = 0; host->unread_unreliable > 0 && i < host->places; i++) {
         struct hc_sv_peer *peer = &host->peers[host->unreliable_cursor];
         const uint8_t *message = NULL;
         if (hc_sv_peer_has_session(peer))
@@ -200,7 +200,7 @@ const uint8_t *hc_sv_host_next_unreliable(struct hc_sv_host *host,
             received->client_id = peer->user.client_id;
             return message;
         }
-        host->unreliable_cursor = (host->unreliable_cursor + 1) % host->config.clients;
+        host->unreliable_cursor = (host->unreliable_cursor + 1) % host->places;
     }
     return NULL;
 }

@@ -92,7 +92,7 @@ static enum hc_status deny(struct hc_sv_host *host, const struct hc_address *fro
 /// CLOSEs left. NULL: none.
 static struct hc_sv_peer *free_peer(struct hc_sv_host *host) {
     struct hc_sv_peer *closing = NULL;
-    for (unsigned i = 0; i < host->config.clients; i++) {
+    for (unsigned i = 0; i < host->places; i++) {
         if (host->peers[i].state == HC_SV_PEER_FREE)
             return &host->peers[i];
         if (host->peers[i].state == HC_SV_PEER_CLOSING &&
@@ -198,7 +198,7 @@ static enum hc_status reply_accept(struct hc_sv_host *host, const struct hc_sv_p
 static const struct hc_sv_ended *find_ended(const struct hc_sv_host *host, uint32_t cid,
                                             uint64_t now_us) {
     uint32_t index = cid & ((1u << hc_sv_host_cid_index_bits(host)) - 1);
-    if (index >= host->config.clients)
+    if (index >= host->places)
         return NULL;
     const struct hc_sv_ended *ring = &host->ended[(size_t)index * HC_SV_ENDED_EACH];
     for (unsigned i = 0; i < HC_SV_ENDED_EACH; i++)
@@ -250,24 +250,25 @@ static void set_user(struct hc_sv_host *host, struct hc_sv_peer *peer, const str
     memcpy(peer->user.user_data, token->user_data, sizeof peer->user.user_data);
 }
 
-/// Whether there may be one more spectator.
+/// Whether a place for a spectator is free.
 static bool spectator_fits(const struct hc_sv_host *host) {
     unsigned count = 0;
-    for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_host_next_peer(host, peer)) != NULL;) {
+    for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_host_next_peer(host, peer)) != NULL;)
         count += hc_sv_peer_has_session(peer) && peer->replication.own_count == 0;
-    }
     return count < host->config.spectators;
 }
 
-/// Whether a place and `players` player slots are free. A client that is `known` gives back its
-/// slots when it wants another number of them.
-static bool has_room(struct hc_sv_host *host, const struct hc_sv_peer *known, unsigned players) {
+/// Whether `players` player slots are free, or a spectator's place for none. A client that is
+/// `known` gives back its slots when it wants another number of them. Each client that plays has a
+/// slot, so a peer is free for a client that has room.
+static bool has_room(const struct hc_sv_host *host, const struct hc_sv_peer *known,
+                     unsigned players) {
     hc_player found[HC_OWN_PLAYERS_MAX];
     unsigned own = known != NULL ? known->replication.own_count : 0;
     if (known != NULL && own == players)
         return true;
-    if ((known == NULL && free_peer(host) == NULL) || (players == 0 && !spectator_fits(host)))
-        return false;
+    if (players == 0)
+        return spectator_fits(host);
     return own + find_players(host, players, found) >= players;
 }
 
@@ -393,8 +394,10 @@ static enum hc_status check_attempt(struct hc_sv_host *host, const struct hc_add
         host->stats.overload.joins++;
         return HC_FULL;
     }
-    if (!has_room(host, known, attempt->connect.players))
+    if (!has_room(host, known, attempt->connect.players)) {
+        *reason = attempt->connect.players == 0 ? HC_DENY_SPECTATORS : HC_DENY_FULL;
         return HC_FULL;
+    }
     bool resumes = known != NULL && known->replication.own_count == attempt->connect.players;
     if (!resumes && !hc_sv_host_events_fit(host))
         return HC_FULL;

@@ -34,6 +34,7 @@ static const char *check_ranges(const struct hc_server_config *config,
         {"last_tick", test->last_tick, 1, HC_SNAPSHOT_TICK_MAX},
         {"force_rewind", config->force_rewind, 0, config->history},
         {"timeout_us", config->timeout_us, 1, UINT32_MAX},
+        {"spectators", config->spectators, 0, HC_SERVER_CLIENTS_MAX},
         {"players_per_client", config->players_per_client, 1, HC_OWN_PLAYERS_MAX},
         {"ticks_per_advance", test->ticks_per_advance, 1, 1024},
         {"client_rate", config->client_rate, HC_SERVER_CLIENT_RATE_MIN, UINT32_MAX},
@@ -42,6 +43,8 @@ static const char *check_ranges(const struct hc_server_config *config,
         {"match", config->match, 0, config->matches != 0 ? config->matches : HC_MATCH_MAX},
         {"matches", config->matches, 0, HC_MATCH_MAX},
         {"clients of a match", config->match != 0 ? config->clients : 0, 0,
+         HC_SERVER_MATCH_CLIENTS_MAX},
+        {"spectators of a match", config->match != 0 ? config->spectators : 0, 0,
          HC_SERVER_MATCH_CLIENTS_MAX},
     };
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
@@ -95,7 +98,7 @@ static void *obtain(struct hc_sv_host *host, size_t bytes) {
 /// Lays out the memory of all peers from `base` (NULL: only measures); returns the bytes needed.
 static size_t lay_out_peers(struct hc_sv_host *host, uint8_t *base) {
     size_t used = 0;
-    for (unsigned i = 0; i < host->config.clients; i++) {
+    for (unsigned i = 0; i < host->places; i++) {
         struct hc_sv_peer measured;
         struct hc_sv_peer *peer = base == NULL ? &measured : &host->peers[i];
         used += hc_sv_peer_layout(peer, &host->replicator, base == NULL ? NULL : base + used);
@@ -106,7 +109,7 @@ static size_t lay_out_peers(struct hc_sv_host *host, uint8_t *base) {
 static bool build_replicator(struct hc_sv_host *host) {
     struct hc_sv_replicator_config config = {.world = &host->world,
                                              .timeline = host->timeline,
-                                             .clients = host->config.clients,
+                                             .clients = host->places,
                                              .history = host->config.history,
                                              .future = host->test.future,
                                              .snapshot_rate = host->config.snapshot_rate,
@@ -129,14 +132,14 @@ static bool build(struct hc_sv_host *host) {
     host->timeline = hc_timeline_create(&timeline);
     host->stats.memory_bytes += hc_timeline_memory(&timeline);
     bool replicates = build_replicator(host);
-    host->peers = obtain(host, config->clients * sizeof *host->peers);
+    host->peers = obtain(host, host->places * sizeof *host->peers);
     host->players = obtain(host, config->clients * sizeof *host->players);
     host->peer_memory = obtain(host, lay_out_peers(host, NULL));
-    host->event_places = 2 * (unsigned)config->clients + HC_SV_EVENTS_MORE;
+    host->event_places = 2u * host->places + HC_SV_EVENTS_MORE;
     host->events = obtain(host, host->event_places * sizeof *host->events);
-    host->ended = obtain(host, (size_t)HC_SV_ENDED_EACH * config->clients * sizeof *host->ended);
-    host->search_memory = obtain(host, hc_sv_search_layout(&host->search, config->clients, NULL));
-    uint32_t users = HC_SPENT_CLIENTS_EACH * (uint32_t)config->clients;
+    host->ended = obtain(host, (size_t)HC_SV_ENDED_EACH * host->places * sizeof *host->ended);
+    host->search_memory = obtain(host, hc_sv_search_layout(&host->search, host->places, NULL));
+    uint32_t users = HC_SPENT_CLIENTS_EACH * (uint32_t)host->places;
     uint32_t least = config->match != 0 ? HC_SPENT_MATCH_CLIENTS_MIN : HC_SPENT_CLIENTS_MIN;
     users = users > least ? users : least;
     host->spent_memory = obtain(host, hc_sv_spent_layout(&host->spent, users, NULL));
@@ -144,7 +147,7 @@ static bool build(struct hc_sv_host *host) {
         host->peer_memory == NULL || host->events == NULL || host->ended == NULL ||
         host->search_memory == NULL || host->spent_memory == NULL)
         return false;
-    hc_sv_search_layout(&host->search, config->clients, host->search_memory);
+    hc_sv_search_layout(&host->search, host->places, host->search_memory);
     hc_sv_spent_layout(&host->spent, users, host->spent_memory);
     lay_out_peers(host, host->peer_memory);
     return true;
@@ -174,6 +177,7 @@ struct hc_sv_host *hc_sv_host_create(const struct hc_server_config *config,
     if (host == NULL)
         return NULL;
     host->config = *config;
+    host->places = (uint16_t)(config->clients + config->spectators);
     host->test = test != NULL ? *test : hc_sv_host_test_default();
     if (config->rule_hash == 0)
         host->config.rule_hash = hc_game_rule_hash(config->game, config->allocator);
@@ -209,7 +213,7 @@ void hc_sv_host_destroy(struct hc_sv_host *host) {
     if (host == NULL)
         return;
     const struct hc_allocator *allocator = host->config.allocator;
-    for (unsigned i = 0; host->peers != NULL && i < host->config.clients; i++)
+    for (unsigned i = 0; host->peers != NULL && i < host->places; i++)
         sodium_memzero(&host->peers[i], sizeof host->peers[i]);
     hc_release(allocator, host->spent_memory);
     hc_release(allocator, host->search_memory);
@@ -395,7 +399,7 @@ struct hc_sv_secrets hc_sv_host_secrets(const uint8_t secret[static HC_SERVER_SE
 void hc_sv_host_set_keys(struct hc_sv_host *host, const struct hc_token_ring *keys) {
     HC_ASSERT(keys->count >= 1 && keys->count <= 2);
     host->config.keys = *keys;
-    for (unsigned i = 0; i < host->config.clients; i++)
+    for (unsigned i = 0; i < host->places; i++)
         host->peers[i].ticket.any = false;
 }
 
@@ -406,7 +410,7 @@ void hc_sv_host_set_time(struct hc_sv_host *host, uint64_t unix_us, uint64_t now
 
 struct hc_sv_peer *hc_sv_host_peer(struct hc_sv_host *host, uint32_t cid) {
     uint32_t index = cid & ((1u << hc_sv_host_cid_index_bits(host)) - 1);
-    if (index >= host->config.clients || host->peers[index].connection.cid != cid)
+    if (index >= host->places || host->peers[index].connection.cid != cid)
         return NULL;
     return &host->peers[index];
 }

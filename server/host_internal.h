@@ -16,10 +16,12 @@
 #include "server/spent_tokens.h"
 
 enum {
-    HC_SV_CID_INDEX_BITS = 12,  ///< lowest bits of a cid: the peer's index; the rest is random, but
+    HC_SV_PLACES_MAX = 2 * HC_SERVER_CLIENTS_MAX, ///< for clients that play, and for spectators
+    HC_SV_MATCH_PLACES_MAX = 2 * HC_SERVER_MATCH_CLIENTS_MAX, ///< the same of a match
+    HC_SV_CID_INDEX_BITS = 13,  ///< lowest bits of a cid: the peer's index; the rest is random, but
                                 ///< not the cid of a connection that ended recently
-    HC_SV_MATCH_INDEX_BITS = 8, ///< the same of a match, whose number is the upper bits
-    HC_SV_EVENTS_MORE = 64,     ///< places for events, beside two for each client
+    HC_SV_MATCH_INDEX_BITS = 9, ///< the same of a match, whose number is the upper bits
+    HC_SV_EVENTS_MORE = 64,     ///< places for events, beside two for each client's
     HC_SV_ENDED_EACH = 32,      ///< ended connections remembered for each peer: more than one
                                 ///< client_id has in 20 s
     HC_SV_RESETS_US = 50000,    ///< the burst of all RESETs
@@ -27,9 +29,8 @@ enum {
         HC_REPLIES_MAX / 2, ///< the most RESETs that wait; the rest is for handshakes
 };
 
-_Static_assert(HC_SERVER_CLIENTS_MAX <= 1 << HC_SV_CID_INDEX_BITS,
-               "a cid must hold every peer's index");
-_Static_assert(HC_SERVER_MATCH_CLIENTS_MAX <= 1 << HC_SV_MATCH_INDEX_BITS &&
+_Static_assert(HC_SV_PLACES_MAX <= 1 << HC_SV_CID_INDEX_BITS, "a cid must hold every peer's index");
+_Static_assert(HC_SV_MATCH_PLACES_MAX <= 1 << HC_SV_MATCH_INDEX_BITS &&
                    HC_MATCH_MAX < 1 << (32 - HC_SERVER_CID_MATCH_AT),
                "a cid must hold every match and its peers' indices");
 
@@ -90,15 +91,16 @@ struct hc_sv_host {
     struct hc_sv_secrets secrets;
     struct hc_sv_replicator replicator;
 
-    struct hc_sv_peer *peers; ///< [clients]
+    uint16_t places;          ///< for clients that play, and for spectators
+    struct hc_sv_peer *peers; ///< [places]
     uint8_t *peer_memory;
-    uint64_t taken[HC_SERVER_CLIENTS_MAX / 64]; ///< bit i: peer i is not free, or became it since
-                                                ///< the newest tick
-    struct hc_sv_player *players;               ///< [world.players]
-    uint32_t newest_name;                       ///< number of the newest name of a player
-    uint64_t occupied[HC_PLAYERS_MAX / 64];     ///< bit p: player p has a peer or is an NPC, or did
-                                                ///< when the newest tick began
-    unsigned send_cursor;                       ///< peers before it have nothing more to send
+    uint64_t taken[HC_SV_PLACES_MAX / 64];  ///< bit i: peer i is not free, or became it since
+                                            ///< the newest tick
+    struct hc_sv_player *players;           ///< [world.players]
+    uint32_t newest_name;                   ///< number of the newest name of a player
+    uint64_t occupied[HC_PLAYERS_MAX / 64]; ///< bit p: player p has a peer or is an NPC, or did
+                                            ///< when the newest tick began
+    unsigned send_cursor;                   ///< peers before it have nothing more to send
 
     struct hc_sv_reply replies[HC_REPLIES_MAX];
     unsigned reply_first, reply_count;
@@ -107,7 +109,7 @@ struct hc_sv_host {
     unsigned event_places, event_first, event_count;
     unsigned sessions;         ///< peers with a session
     unsigned unread;           ///< peers with changes that the program has not read
-    struct hc_sv_ended *ended; ///< [clients][HC_SV_ENDED_EACH], a ring for each peer
+    struct hc_sv_ended *ended; ///< [places][HC_SV_ENDED_EACH], a ring for each peer
     struct hc_sv_search search;
     uint8_t *search_memory;
     struct hc_sv_address_limit rate;

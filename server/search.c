@@ -43,7 +43,7 @@ void hc_sv_search_ended(struct hc_sv_host *host, size_t place, uint64_t client_i
 
 struct hc_sv_peer *hc_sv_search_client(struct hc_sv_host *host, uint64_t client_id) {
     uint64_t user = user_of(&host->search, client_id);
-    for (unsigned i = 0; i < host->config.clients; i++) {
+    for (unsigned i = 0; i < host->places; i++) {
         if (host->search.users[i] != user)
             continue;
         struct hc_sv_peer *peer = &host->peers[i];
@@ -64,7 +64,7 @@ static bool any_has_tag(const uint16_t tags[static HC_SV_ENDED_EACH], uint16_t t
 bool hc_sv_search_has_ended(const struct hc_sv_host *host, uint64_t client_id, const uint8_t *nonce,
                             uint64_t now_us) {
     uint16_t tag = tag_of(&host->search, client_id);
-    for (unsigned ring = 0; ring < host->config.clients; ring++) {
+    for (unsigned ring = 0; ring < host->places; ring++) {
         size_t first = (size_t)ring * HC_SV_ENDED_EACH;
         bool any = any_has_tag(&host->search.ended[first], tag);
         for (size_t i = first; any && i < first + HC_SV_ENDED_EACH; i++) {
@@ -86,7 +86,7 @@ bool hc_sv_search_address_is_full(const struct hc_sv_host *host, const struct hc
         return false;
     hc_sv_address_limit_prefix(address, prefix);
     uint64_t hash = hc_sv_address_limit_hash(address, host->search.seed);
-    for (unsigned i = 0; i < host->config.clients; i++) {
+    for (unsigned i = 0; i < host->places; i++) {
         if (host->search.prefixes[i] != hash)
             continue;
         const struct hc_sv_peer *peer = &host->peers[i];

@@ -33,7 +33,7 @@ void hc_server_config_init(struct hc_server_config *config, uint32_t size) {
                                      .connects_per_address = HC_CONNECTS_PER_ADDRESS,
                                      .clients_per_address = HC_CLIENTS_PER_ADDRESS,
                                      .players_per_client = HC_OWN_PLAYERS_MAX,
-                                     .spectators = HC_SERVER_CLIENTS_MAX,
+                                     .spectators = 4,
                                      .session_life_s = HC_SESSION_LIFE_S,
                                      .client_rate = 262144};
     whole.size = size;

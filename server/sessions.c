@@ -15,10 +15,10 @@ static uint64_t taken_bit(unsigned index) {
 /// The index of the first taken peer from `from` on; the configured clients: there is none.
 static unsigned next_taken(const struct hc_sv_host *host, unsigned from) {
     uint64_t wanted = ~(taken_bit(from) - 1);
-    for (unsigned word = from / 64; word * 64 < host->config.clients; word++, wanted = UINT64_MAX)
+    for (unsigned word = from / 64; word * 64 < host->places; word++, wanted = UINT64_MAX)
         if ((host->taken[word] & wanted) != 0)
             return word * 64 + (unsigned)__builtin_ctzll(host->taken[word] & wanted);
-    return host->config.clients;
+    return host->places;
 }
 
 void hc_sv_host_take_peer(struct hc_sv_host *host, const struct hc_sv_peer *peer) {
@@ -29,7 +29,7 @@ void hc_sv_host_take_peer(struct hc_sv_host *host, const struct hc_sv_peer *peer
 struct hc_sv_peer *hc_sv_host_next_peer(const struct hc_sv_host *host,
                                         const struct hc_sv_peer *peer) {
     unsigned next = next_taken(host, peer == NULL ? 0 : (unsigned)(peer - host->peers) + 1);
-    return next < host->config.clients ? &host->peers[next] : NULL;
+    return next < host->places ? &host->peers[next] : NULL;
 }
 
 void hc_sv_host_occupy(struct hc_sv_host *host, hc_player player) {

@@ -36,8 +36,8 @@ HC_C_BEGIN
 struct hc_server;
 
 enum {
-    HC_SERVER_CLIENTS_MAX = 4096,
-    HC_SERVER_MATCH_CLIENTS_MAX = 256, ///< of a server that is one of several matches
+    HC_SERVER_CLIENTS_MAX = 4096,      ///< that play; there may be as many spectators
+    HC_SERVER_MATCH_CLIENTS_MAX = 256, ///< the same of a server that is one of several matches
     HC_SERVER_CID_MATCH_AT = 22,       ///< lowest bit of the match in the cids of such a server
     HC_SERVER_CLIENT_RATE_MIN = 4000,  ///< bytes/s
     HC_SERVER_REFUSED_MAX = 16384,     ///< client_ids
@@ -60,7 +60,7 @@ struct hc_server_user {
 struct hc_server_config {
     uint32_t size; ///< of this struct, bytes; hc_server_config_default sets it
 
-    uint16_t clients;           ///< connections at once, and player slots of the world
+    uint16_t clients;           ///< clients that play at once, and player slots of the world
     uint16_t tick_rate;         ///< Hz
     const struct hc_game *game; ///< borrowed
     uint64_t rule_hash;         ///< hc_game_rule_hash of the game; 0: hc_server_create computes it
@@ -81,7 +81,7 @@ struct hc_server_config {
     /// once; 0: any number.
     uint16_t connects_per_address, clients_per_address;
     uint16_t players_per_client; ///< the most local players of a client, whatever its token says
-    uint16_t spectators;         ///< the most clients without players at once
+    uint16_t spectators;         ///< clients without players at once, beside `clients`
     /// Seconds from a session's token to its end, over all its connections, also on other servers
     /// of the same keys; 0: no limit.
     uint32_t session_life_s;
@@ -106,9 +106,9 @@ struct hc_server_config {
 
     /// This server's number among the matches of one port, [1, HC_MATCH_MAX]; 0: it has the port
     /// for itself. Such a server takes tokens of its match and of none, has at most
-    /// HC_SERVER_MATCH_CLIENTS_MAX clients, and shows its number in the tickets and in the upper
-    /// bits of the cids (HC_SERVER_CID_MATCH_AT) that it makes. So the program can give each
-    /// datagram to the right one; a HELLO to any.
+    /// HC_SERVER_MATCH_CLIENTS_MAX clients that play, and shows its number in the tickets and in
+    /// the upper bits of the cids (HC_SERVER_CID_MATCH_AT) that it makes. So the program can give
+    /// each datagram to the right one; a HELLO to any.
     uint32_t match;
     /// HC_SERVER_SECRET_SIZE unpredictable bytes, which only hc_server_create reads, of all matches
     /// of a port: each accepts the cookies of the others. NULL: the cookies are of this server.
@@ -303,10 +303,10 @@ HC_API size_t hc_server_send(struct hc_server *server, struct hc_address *to,
 HC_API uint64_t hc_server_deadline(const struct hc_server *server);
 
 /// Removes the oldest event and writes it to `*event`; false: there is none. JOINED, LEFT and
-/// TIMEOUT come one by one and in order, and none is lost: while twice as many events as `clients`
-/// and some more are unread, the server admits nobody (HC_DENY_FULL). LOST, RECONNECTED and MOVED
-/// follow them, and tell how each session stands: older ones of it that were not read are left out.
-/// MATCH_ENDED is dropped when too many events are unread.
+/// TIMEOUT come one by one and in order, and none is lost: while twice as many events as clients
+/// may be connected, and 64 more, are unread, the server admits nobody (HC_DENY_FULL). LOST,
+/// RECONNECTED and MOVED follow them, and tell how each session stands: older ones of it that were
+/// not read are left out. MATCH_ENDED is dropped when too many events are unread.
 HC_API bool hc_server_poll_event(struct hc_server *server, struct hc_server_event *event);
 
 /// Writes the next game event of a final tick to `*event`, each once, in the order of ticks: for a

@@ -405,6 +405,7 @@ static bool open_placement(struct daemon *daemon) {
         .matches = options->matches,
         .clients = options->clients,
         .players = options->clients - options->npcs,
+        .spectators = options->spectators,
         .protocol_id = hc_datagram_protocol_id(options->plugin.game, options->plugin.rule_hash),
         .audience = options->audience,
         .keys = daemon->keys};

@@ -139,11 +139,11 @@ void hc_sv_match_log(struct hc_sv_match *match, enum hc_sv_log_level level, cons
 
 /// Gives the placement what it knows of the match.
 static void update_placement(struct hc_sv_match *match) {
-    struct hc_server_session sessions[HC_SERVER_MATCH_CLIENTS_MAX];
+    struct hc_server_session sessions[2 * HC_SERVER_MATCH_CLIENTS_MAX];
     const struct hc_sv_match_setting *setting = match->setting;
     if (setting->placement == NULL)
         return;
-    uint32_t count = hc_server_sessions(match->server, sessions, HC_SERVER_MATCH_CLIENTS_MAX);
+    uint32_t count = hc_server_sessions(match->server, sessions, 2 * HC_SERVER_MATCH_CLIENTS_MAX);
     match->refuses = match->report.host->overload.level >= HC_SERVER_OVERLOAD_REFUSE;
     pthread_mutex_lock(setting->placement_lock);
     hc_sv_placement_set_match(setting->placement, match->number, sessions, count, match->refuses);

@@ -22,6 +22,8 @@ enum {
     KEY_CLIENTS,
     KEY_PLAYERS,
     KEY_SPECTATORS,
+    KEY_TIMEOUT,
+    KEY_LINGER,
     KEY_SESSION_LIFE,
     KEY_REFUSED,
     KEY_BIND,
@@ -47,6 +49,8 @@ enum {
     KEY_JSON,
     KEY_GAME,
     WHY_MAX = 9000, ///< bytes of a sentence with two paths
+    SECOND_US = 1000000,
+    SECONDS_MAX = 3600, ///< of silence, and of lingering
 };
 
 static const struct argp_option table[] = {
@@ -68,7 +72,15 @@ static const struct argp_option table[] = {
     {"players-per-client", KEY_PLAYERS, "N", 0,
      "Most local players of a client, if its token allows them (default 4)", 0},
     {"spectators", KEY_SPECTATORS, "N", 0,
-     "Clients without players at once, if their tokens let them watch (default 4096)", 0},
+     "Places for clients without players, if their tokens let them watch, beside those of "
+     "--max-clients; in each match (default 4)",
+     0},
+    {"timeout", KEY_TIMEOUT, "S", 0,
+     "Seconds of silence after which a client has lost its connection (default 10)", 0},
+    {"linger", KEY_LINGER, "S", 0,
+     "Seconds for which the players of such a client wait for it to come back; 0: none (default "
+     "30)",
+     0},
     {"session-life", KEY_SESSION_LIFE, "S", 0,
      "Seconds after which a session ends, and its user needs a new token; 0: never (default 86400)",
      0},
@@ -80,7 +92,9 @@ static const struct argp_option table[] = {
     {"port", KEY_PORT, "N", 0, "UDP port; 0 takes any free one (default 40000)", 0},
     {"tick-rate", KEY_TICK_RATE, "HZ", 0, "Ticks a second (default 60)", 0},
     {"max-clients", KEY_MAX_CLIENTS, "N", 0,
-     "Clients at once, at most the game's players (default 8, or fewer if the game has fewer)", 0},
+     "Clients that play at once, at most the game's players (default 8, or fewer if the game has "
+     "fewer)",
+     0},
     {"npcs", KEY_NPCS, "N", 0,
      "Players of --max-clients that the server plays itself, as the game's bots do (default 0)", 0},
     {"matches", KEY_MATCHES, "N", 0,
@@ -138,6 +152,8 @@ static const struct {
     {KEY_CLIENTS, 0, HC_SERVER_CLIENTS_MAX},
     {KEY_PLAYERS, 1, HC_OWN_PLAYERS_MAX},
     {KEY_SPECTATORS, 0, HC_SERVER_CLIENTS_MAX},
+    {KEY_TIMEOUT, 1, SECONDS_MAX},
+    {KEY_LINGER, 0, SECONDS_MAX},
     {KEY_SESSION_LIFE, 0, UINT32_MAX},
     {KEY_PORT, 0, UINT16_MAX},
     {KEY_TICK_RATE, 1, HC_TICK_RATE_MAX},
@@ -230,6 +246,12 @@ static bool parse_admission(struct hc_sv_options *options, int key, const char *
         return true;
     case KEY_SPECTATORS:
         options->spectators = (uint16_t)value;
+        return true;
+    case KEY_TIMEOUT:
+        options->timeout_s = (uint32_t)value;
+        return true;
+    case KEY_LINGER:
+        options->linger_s = (uint32_t)value;
         return true;
     case KEY_SESSION_LIFE:
         options->session_life_s = (uint32_t)value;
@@ -396,6 +418,8 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
         .clients_per_address = defaults.clients_per_address,
         .players_per_client = defaults.players_per_client,
         .spectators = defaults.spectators,
+        .timeout_s = defaults.timeout_us / SECOND_US,
+        .linger_s = defaults.linger_us / SECOND_US,
         .session_life_s = defaults.session_life_s,
         .bind = "::",
         .port = 40000,
@@ -415,9 +439,12 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
     check_most(KEY_NPCS, options->npcs, "--max-clients", options->clients);
     check_most(KEY_WORKERS, options->workers, "--matches", options->matches);
     check_most(KEY_FORCE_REWIND_MATCH, options->force_rewind_match, "--matches", options->matches);
-    if (options->matches > 1)
+    if (options->matches > 1) {
         check_most(KEY_MAX_CLIENTS, options->clients, "the clients of one of several --matches",
                    HC_SERVER_MATCH_CLIENTS_MAX);
+        check_most(KEY_SPECTATORS, options->spectators,
+                   "the spectators of one of several --matches", HC_SERVER_MATCH_CLIENTS_MAX);
+    }
     check_most(KEY_FORCE_REWIND, options->force_rewind, "--history", options->history);
     check_most(KEY_SNAPSHOT_RATE, options->snapshot_rate, "--tick-rate", options->tick_rate);
 }
@@ -437,5 +464,7 @@ void hc_sv_options_configure(const struct hc_sv_options *options, struct hc_serv
     config->clients_per_address = options->clients_per_address;
     config->players_per_client = options->players_per_client;
     config->spectators = options->spectators;
+    config->timeout_us = options->timeout_s * SECOND_US;
+    config->linger_us = options->linger_s * SECOND_US;
     config->session_life_s = options->session_life_s;
 }

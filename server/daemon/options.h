@@ -16,6 +16,7 @@ struct hc_sv_options {
     uint64_t audience;
     uint16_t connects_per_address, clients_per_address; ///< 0: any number
     uint16_t players_per_client, spectators;
+    uint32_t timeout_s, linger_s;
     uint32_t session_life_s; ///< 0: unlimited
     const char *refused;     ///< path of the refused users' file; NULL: none
     const char *bind;        ///< numeric address; "::" is every address, of IPv4 too

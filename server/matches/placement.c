@@ -8,24 +8,25 @@
 #include <sodium.h>
 #include <string.h>
 
-enum {
-    AVOID_US = 5000000
-}; ///< a match that is fuller than it seemed is avoided for so long, which is
-   ///< longer than a client waits before it tries again
+/// Players and spectators.
+struct people {
+    unsigned players, spectators;
+};
 
 /// A match as it is known here.
 struct room {
-    unsigned players, sessions;  ///< of clients that are connected or linger
-    unsigned held, held_players; ///< for clients that are placed, but not yet answered
-    bool refuses;                ///< joins, because it is overloaded
-    uint64_t *users;             ///< [sessions] their client_ids
+    struct people in;   ///< of the clients that are connected or linger
+    struct people held; ///< of those that are placed, but not yet answered
+    bool refuses;       ///< joins, because it is overloaded
+    unsigned sessions;
+    uint64_t *users; ///< [sessions] their client_ids
 };
 
 struct hc_sv_placement {
     struct hc_sv_placement_config config;
     struct hc_cookie_jar jar;
     struct room *rooms;      ///< [matches]
-    uint64_t *users;         ///< [matches][clients]
+    uint64_t *users;         ///< [matches][places_of]
     unsigned sessions, most; ///< of all matches; the most at once
     struct hc_sv_spent spent;
     uint8_t *spent_memory;
@@ -34,6 +35,17 @@ struct hc_sv_placement {
 static struct room *room_of(struct hc_sv_placement *placement, uint16_t match) {
     HC_ASSERT(match >= 1 && match <= placement->config.matches);
     return &placement->rooms[match - 1];
+}
+
+/// Sessions at once of a match.
+static unsigned places_of(const struct hc_sv_placement_config *config) {
+    return config->clients + config->spectators;
+}
+
+/// Adds a client with `players` players, or a spectator.
+static void add(struct people *people, unsigned players) {
+    people->players += players;
+    people->spectators += players == 0;
 }
 
 uint16_t hc_sv_placement_named(unsigned matches, const uint8_t *bytes, size_t size) {
@@ -48,7 +60,7 @@ uint16_t hc_sv_placement_named(unsigned matches, const uint8_t *bytes, size_t si
 
 struct hc_sv_placement *hc_sv_placement_create(const struct hc_sv_placement_config *config) {
     struct hc_sv_placement *placement = hc_allocate(NULL, sizeof *placement);
-    uint32_t users = HC_SPENT_CLIENTS_EACH * config->matches * config->clients;
+    uint32_t users = HC_SPENT_CLIENTS_EACH * config->matches * places_of(config);
     users = users > HC_SPENT_CLIENTS_MIN ? users : HC_SPENT_CLIENTS_MIN;
     if (placement == NULL)
         return NULL;
@@ -57,7 +69,7 @@ struct hc_sv_placement *hc_sv_placement_create(const struct hc_sv_placement_conf
     placement->spent.seed = config->hash_seed;
     placement->rooms = hc_allocate(NULL, config->matches * sizeof *placement->rooms);
     placement->users =
-        hc_allocate(NULL, (size_t)config->matches * config->clients * sizeof *placement->users);
+        hc_allocate(NULL, (size_t)config->matches * places_of(config) * sizeof *placement->users);
     placement->spent_memory = hc_allocate(NULL, hc_sv_spent_layout(&placement->spent, users, NULL));
     if (placement->rooms == NULL || placement->users == NULL || placement->spent_memory == NULL) {
         hc_sv_placement_destroy(placement);
@@ -65,7 +77,7 @@ struct hc_sv_placement *hc_sv_placement_create(const struct hc_sv_placement_conf
     }
     hc_sv_spent_layout(&placement->spent, users, placement->spent_memory);
     for (unsigned i = 0; i < config->matches; i++)
-        placement->rooms[i].users = placement->users + (size_t)i * config->clients;
+        placement->rooms[i].users = placement->users + (size_t)i * places_of(config);
     return placement;
 }
 
@@ -116,14 +128,23 @@ static uint16_t match_of_user(const struct hc_sv_placement *placement, uint64_t 
     return 0;
 }
 
+static bool has_room(const struct hc_sv_placement *placement, const struct room *room,
+                     unsigned players) {
+    unsigned spectators = room->in.spectators + room->held.spectators;
+    unsigned taken = room->in.players + room->held.players;
+    if (room->refuses)
+        return false;
+    return players == 0 ? spectators < placement->config.spectators
+                        : taken + players <= placement->config.players;
+}
+
 /// The match with the most players that has room for a client with `players` players; 0: none.
 static uint16_t fullest_with_room(const struct hc_sv_placement *placement, unsigned players) {
-    unsigned best = 0, most = 0, clients = placement->config.clients;
+    unsigned best = 0, most = 0;
     for (unsigned i = 0; i < placement->config.matches; i++) {
         const struct room *room = &placement->rooms[i];
-        unsigned taken = room->players + room->held_players;
-        if (room->sessions + room->held >= clients || taken + players > placement->config.players ||
-            room->refuses || (best != 0 && taken <= most))
+        unsigned taken = room->in.players + room->held.players;
+        if (!has_room(placement, room, players) || (best != 0 && taken <= most))
             continue;
         best = i + 1;
         most = taken;
@@ -154,9 +175,7 @@ static enum hc_status choose(struct hc_sv_placement *placement, const struct hc_
     HC_ASSERT(match != NULL); // it was used just now
     *match = placed->match;
     placed->first = true;
-    struct room *room = room_of(placement, placed->match);
-    room->held++;
-    room->held_players += placed->players;
+    add(&room_of(placement, placed->match)->held, placed->players);
     return HC_OK;
 }
 
@@ -182,11 +201,11 @@ enum hc_status hc_sv_placement_choose(struct hc_sv_placement *placement,
 
 void hc_sv_placement_finish(struct hc_sv_placement *placement, const struct hc_sv_placed *placed,
                             bool admitted) {
-    struct room *room = room_of(placement, placed->match);
+    struct people *held = &room_of(placement, placed->match)->held;
     if (!placed->first)
         return;
-    room->held--;
-    room->held_players -= placed->players;
+    held->players -= placed->players;
+    held->spectators -= placed->players == 0;
     if (!admitted)
         hc_sv_spent_forget(&placement->spent, placed->client_id, placed->token_id, placed->ticket);
 }
@@ -195,14 +214,14 @@ void hc_sv_placement_set_match(struct hc_sv_placement *placement, uint16_t match
                                const struct hc_server_session *sessions, uint32_t count,
                                bool refuses) {
     struct room *room = room_of(placement, match);
-    HC_ASSERT(count <= placement->config.clients);
+    HC_ASSERT(count <= places_of(&placement->config));
     placement->sessions += count - room->sessions;
     room->sessions = count;
-    room->players = 0;
+    room->in = (struct people){.players = 0};
     room->refuses = refuses;
     for (uint32_t i = 0; i < count; i++) {
         room->users[i] = sessions[i].client_id;
-        room->players += sessions[i].player_count;
+        add(&room->in, sessions[i].player_count);
     }
     if (placement->sessions > placement->most)
         placement->most = placement->sessions;

@@ -26,7 +26,8 @@ struct hc_sv_placement;
 
 struct hc_sv_placement_config {
     unsigned matches;          ///< [2, HC_MATCH_MAX]
-    unsigned clients, players; ///< of each match: clients at once, and their players at once
+    unsigned clients, players; ///< of each match: clients that play at once, and their players
+    unsigned spectators;       ///< of each match at once
     uint64_t protocol_id, audience;
     uint8_t cookie_secret[HC_COOKIE_SECRET_SIZE]; ///< of all matches
     struct hc_token_ring keys;

@@ -47,6 +47,10 @@ refused "--players '5': must be .*\[0, 4\]" hindcastd token --key-file x --playe
 refused "--players-per-client '0': must be .*\[1, 4\]" hindcastd --players-per-client 0
 refused "--session-life 'x': must be .*\[0, 4294967295\]" hindcastd --session-life x
 refused "--spectators '4097': must be .*\[0, 4096\]" hindcastd --spectators 4097
+refused "--spectators '257': must be at most the spectators of one of several --matches, which is 256" \
+    hindcastd --dev --matches 2 --spectators 257
+refused "--timeout '0': must be .*\[1, 3600\]" hindcastd --timeout 0
+refused "--linger '3601': must be .*\[0, 3600\]" hindcastd --linger 3601
 refused "--name '' (0 bytes): must be 1 to 32 bytes" hindcastd token --key-file x --name ''
 refused "--name 'a.x0a\[31m' .*: must be" hindcastd token --key-file x --name "a
 [31m"

@@ -14,14 +14,26 @@ vanishing_server=$pid
 start orphans hindcast-bot --connect "127.0.0.1:$port" --count 3
 orphans=$pid
 orphans_port=$port
+serve hasty --seed 1 --timeout 1 --linger 0
+hasty=$pid
+start brief hindcast-bot --connect "127.0.0.1:$port" --count 1
+brief=$pid
 start lonely hindcast-bot --connect 127.0.0.1:9
 lonely=$pid
 start impatient hindcast-bot --connect 127.0.0.1:9 --duration 1
 impatient=$pid
 check "all join one server" await shows "$work/left_alone.err" " joined " 4
 check "all join the other server" await shows "$work/vanishing_server.err" " joined " 3
+check "one joins a server with --timeout 1 --linger 0" await shows "$work/hasty.err" " joined " 1
 sleep 1.5
-kill -9 "$vanishing" "$vanishing_server"
+kill -9 "$vanishing" "$vanishing_server" "$brief"
+finish "$brief"
+check "that server drops a killed bot" await shows "$work/hasty.err" " timeout " 1
+kill -TERM "$hasty"
+finish "$hasty"
+check "it did not wait for it" test "$(grep -c " lost " "$work/hasty.err")" = 0
+check "its place was free before the 40 s of the defaults" report hasty \
+    's["timeouts"] == 1 and r["ticks"] + s["ticks_missed"] < 40 * 60'
 finish "$vanishing"
 finish "$vanishing_server"
 

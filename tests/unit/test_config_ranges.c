@@ -53,6 +53,7 @@ START_TEST(every_number_of_a_server_has_its_range) {
     HOST_RANGE(test, last_tick, 1, HC_SNAPSHOT_TICK_MAX);
     HOST_RANGE(test, ticks_per_advance, 1, 1024);
     HOST_RANGE(config, force_rewind, 0, config.history);
+    HOST_RANGE(config, spectators, 0, HC_SERVER_CLIENTS_MAX);
     HOST_RANGE(config, timeout_us, 1, UINT32_MAX);
     HOST_RANGE(config, client_rate, HC_SERVER_CLIENT_RATE_MIN, UINT32_MAX);
     HOST_RANGE(config, snapshot_rate, 0, config.tick_rate);

@@ -25,7 +25,8 @@ static unsigned overloaded; ///< a match whose ticks take too long; 0: none
 static struct player {
     struct hc_client *client;
     struct hc_credential credential;
-    bool alone; ///< of server 0
+    bool alone;    ///< of server 0
+    bool watching; ///< without players
     struct hc_client_event event;
     unsigned match; ///< where it joined; 0: none
 } players[CLIENTS];
@@ -46,6 +47,7 @@ static void create_placement(void) {
         .matches = MATCHES,
         .clients = config.clients,
         .players = config.clients,
+        .spectators = config.spectators,
         .protocol_id = hc_datagram_protocol_id(&hc_arena, hc_game_rule_hash(&hc_arena, NULL)),
         .keys = config.keys,
         .hash_seed = 7};
@@ -88,6 +90,7 @@ static struct hc_credential issue_kind(enum hc_token_kind kind, unsigned match,
     struct hc_credential credential;
     struct hc_token token = {.kind = kind,
                              .players = 1,
+                             .watch = true,
                              .issued_s = now_us / SECOND_US + UNIX_US / SECOND_US - 5,
                              .match = (uint16_t)match,
                              .client_id = client_id};
@@ -118,8 +121,10 @@ static struct player *connect_players(const struct hc_credential *credential, bo
     client.game = &hc_arena;
     client.credential = *credential;
     client.players = (uint8_t)count;
-    *player = (struct player){
-        .client = hc_client_create(&client, now_us), .credential = *credential, .alone = alone};
+    *player = (struct player){.client = hc_client_create(&client, now_us),
+                              .credential = *credential,
+                              .alone = alone,
+                              .watching = count == 0};
     return player;
 }
 
@@ -180,7 +185,7 @@ static void press(struct player *player) {
                                    .move_y = (int8_t)(draw / 3 % 3 - 1),
                                    .aim = (uint8_t)(draw >> 8),
                                    .fire = (uint8_t)(draw >> 16 & 1)};
-    if (hc_client_state(player->client) == HC_CLIENT_PLAYING)
+    if (!player->watching && hc_client_state(player->client) == HC_CLIENT_PLAYING)
         hc_client_set_input(player->client, 0, &input);
 }
 
@@ -280,6 +285,20 @@ START_TEST(clients_without_a_match_fill_one_match_after_the_other) {
     ck_assert_int_eq(last->event.kind, HC_CLIENT_EVENT_DENIED);
     ck_assert_int_eq(last->event.deny, HC_DENY_FULL);
     ck_assert_uint_eq(hc_sv_placement_most(placement), 2 * MATCHES);
+}
+END_TEST
+
+START_TEST(spectators_watch_the_match_with_the_most_players_that_has_a_place_for_them) {
+    ck_assert_uint_eq(config.spectators, 4);
+    for (unsigned i = 0; i < 3; i++)
+        ck_assert_uint_eq(join(100 + i)->match, 1 + i / 2);
+    for (unsigned i = 0; i < 9; i++) {
+        struct hc_credential credential = issue(0, 200 + i);
+        struct player *watching = connect_players(&credential, false, 0);
+        run(SECOND_US / 2);
+        ck_assert_uint_eq(watching->match, 1 + i / 4);
+    }
+    ck_assert_uint_eq(join(103)->match, 2);
 }
 END_TEST
 
@@ -477,6 +496,8 @@ int main(void) {
     tcase_add_test(tests, match_plays_as_a_server_of_its_own);
     tcase_add_test(tests, token_admits_to_the_match_that_it_names_alone);
     tcase_add_test(tests, clients_without_a_match_fill_one_match_after_the_other);
+    tcase_add_test(tests,
+                   spectators_watch_the_match_with_the_most_players_that_has_a_place_for_them);
     tcase_add_test(tests, clients_that_connect_at_once_are_placed_where_each_finds_room);
     tcase_add_test(tests, token_without_a_match_opens_one_session_in_one_match);
     tcase_add_test(tests, denied_user_keeps_no_match_from_others);
