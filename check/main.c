@@ -12,6 +12,7 @@
 #include "check/spread.h"
 #include "common/decimal.h"
 #include "common/draw_input.h"
+#include "common/elapsed.h"
 #include "common/programs/clock.h"
 #include "common/programs/plugin.h"
 #include "common/programs/report.h"
@@ -249,7 +250,7 @@ static bool report(const struct run *run) {
     const struct options *options = &run->options;
     const struct counts *counts = &run->counts;
     const char *game = run->plugin.game->name;
-    double seconds = (double)(hc_clock_us() - counts->started_us) / 1e6;
+    double seconds = (double)hc_since(counts->started_us, hc_clock_us()) / 1e6;
     uint32_t found = hc_ck_faults_count(run->faults);
     json_t *notes = hc_ck_reached_notes(&counts->reached, run->plugin.game), *note;
     size_t i;

@@ -1,11 +1,12 @@
 /// Filters samples of the server's time.
 #include "client/clock.h"
 
+#include "common/elapsed.h"
 #include "common/mark.h"
 #include "hindcast/check.h"
 
 static int64_t offset_of(uint64_t now_us, uint64_t rtt_us, uint64_t server_us) {
-    return (int64_t)(server_us + rtt_us / 2 - now_us);
+    return hc_offset(now_us, server_us + rtt_us / 2);
 }
 
 void hc_cl_clock_estimate(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt_us,
@@ -18,7 +19,7 @@ void hc_cl_clock_estimate(struct hc_cl_clock *clock, uint64_t now_us, uint64_t r
 }
 
 static bool in_window(const struct hc_cl_clock *clock, uint32_t sample, uint64_t now_us) {
-    return now_us - clock->samples[sample].at_us <= HC_CL_CLOCK_WINDOW_US;
+    return hc_since(clock->samples[sample].at_us, now_us) <= HC_CL_CLOCK_WINDOW_US;
 }
 
 void hc_cl_clock_sample(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt_us,
@@ -41,9 +42,9 @@ void hc_cl_clock_sample(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt
     }
     // The stamp was true when it was sent, at most one round trip ago. If the estimate contradicts
     // it, the server's clock was set since.
-    int64_t least_us = (int64_t)(server_us - now_us), most_us = least_us + (int64_t)rtt_us;
+    int64_t least_us = hc_offset(now_us, server_us), most_us = least_us + (int64_t)rtt_us;
     int64_t offset_us = clock->samples[best].offset_us;
-    if (offset_us < least_us - HC_CL_CLOCK_MARGIN_US ||
+    if (offset_us + HC_CL_CLOCK_MARGIN_US < least_us ||
         offset_us > most_us + HC_CL_CLOCK_MARGIN_US) {
         HC_MARK("server-clock-was-set");
         clock->samples[0] = clock->samples[newest];
@@ -65,6 +66,6 @@ uint64_t hc_cl_clock_server_us(const struct hc_cl_clock *clock, uint64_t now_us)
 
 uint64_t hc_cl_clock_local_us(const struct hc_cl_clock *clock, uint64_t server_us) {
     HC_ASSERT(clock->known);
-    int64_t local_us = (int64_t)(server_us - (uint64_t)clock->offset_us);
+    int64_t local_us = hc_offset((uint64_t)clock->offset_us, server_us);
     return local_us > 0 && server_us > 0 ? (uint64_t)local_us : 0;
 }

@@ -2,6 +2,8 @@
 /// server for its values, names the difference and leaves.
 #include "client/session_internal.h"
 
+#include "common/elapsed.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -51,7 +53,8 @@ static void report_suspect(struct hc_client *client, uint64_t now_us) {
 /// damage by chance.
 static bool count_mismatch(struct hc_cl_desync *desync, hc_tick as_of, uint64_t now_us) {
     uint64_t *oldest = &desync->seen_us[desync->count++ % (HC_CL_DESYNC_MISMATCHES - 1)];
-    bool many = desync->count >= HC_CL_DESYNC_MISMATCHES && now_us - *oldest <= HC_CL_DESYNC_US;
+    bool many =
+        desync->count >= HC_CL_DESYNC_MISMATCHES && hc_since(*oldest, now_us) <= HC_CL_DESYNC_US;
     *oldest = now_us;
     desync->as_of = as_of;
     return many;
@@ -95,6 +98,6 @@ void hc_cl_desync_answer(struct hc_client *client, const struct hc_differs *diff
 }
 
 void hc_cl_desync_advance(struct hc_client *client, uint64_t now_us) {
-    if (client->desync.asks && now_us - client->desync.began_us >= HC_COMPARE_WAIT_US)
+    if (client->desync.asks && hc_since(client->desync.began_us, now_us) >= HC_COMPARE_WAIT_US)
         report_suspect(client, now_us);
 }

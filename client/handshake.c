@@ -2,6 +2,7 @@
 #include "client/session_internal.h"
 
 #include "common/alloc.h"
+#include "common/elapsed.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static void turn_to(struct hc_cl_handshake *handshake, bool connect, uint64_t no
 /// last is the least possible. A clock that starts behind catches up at once; one that starts ahead
 /// would have to wait.
 static void measure_exchange(struct hc_cl_handshake *handshake, uint64_t now_us) {
-    uint64_t took_us = now_us - handshake->sent_us;
+    uint64_t took_us = hc_since(handshake->sent_us, now_us);
     if (handshake->requests > 0 && took_us < handshake->rtt_us)
         handshake->rtt_us = took_us;
 }
@@ -194,7 +195,8 @@ static enum hc_status read_accept(struct hc_client *client, const uint8_t *bytes
 
 /// VERSION is not authenticated: it counts when no COOKIE comes for a while.
 static bool version_holds(const struct hc_cl_handshake *handshake, uint64_t now_us) {
-    return handshake->version_received && now_us - handshake->version_us >= HC_VERSION_WAIT_US;
+    return handshake->version_received &&
+           hc_since(handshake->version_us, now_us) >= HC_VERSION_WAIT_US;
 }
 
 /// Clears everything of an earlier connection except the pressed inputs. `future`: of the server.
@@ -349,7 +351,7 @@ void hc_cl_handshake_advance(struct hc_client *client, uint64_t now_us) {
         hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_VERSION});
         return;
     }
-    if (handshake->has_cookie && now_us - handshake->cookie_us >= HC_COOKIE_USE_US)
+    if (handshake->has_cookie && hc_since(handshake->cookie_us, now_us) >= HC_COOKIE_USE_US)
         turn_to(handshake, false, now_us);
     if (now_us >= handshake->next_us)
         handshake->due = true;

@@ -2,6 +2,7 @@
 #include "client/interpolation.h"
 
 #include "common/alloc.h"
+#include "common/elapsed.h"
 #include "hindcast/check.h"
 
 #include <string.h>
@@ -198,10 +199,8 @@ static int64_t *errors_of(const struct hc_cl_interpolation *interpolation, hc_en
 static int64_t error_now(const struct hc_cl_interpolation *interpolation, hc_entity entity,
                          uint16_t field, uint64_t now_us) {
     int64_t error = errors_of(interpolation, entity)[field];
-    uint64_t since_us = interpolation->since_us[entity];
-    if (error == 0 || now_us <= since_us)
-        return error;
-    return hc_cl_interpolation_decay(error, now_us - since_us, interpolation->smoothing_us);
+    uint64_t age_us = hc_since(interpolation->since_us[entity], now_us);
+    return error == 0 ? 0 : hc_cl_interpolation_decay(error, age_us, interpolation->smoothing_us);
 }
 
 /// Copies the entities of a range at `tick` to one of the two captured worlds.

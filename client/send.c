@@ -1,6 +1,8 @@
 /// Builds DATA: the inputs that the server lacks, messages, and at the end CLOSE.
 #include "client/session_internal.h"
 
+#include "common/elapsed.h"
+
 #include <string.h>
 
 /// Microseconds from the last DATA to the next: DATA goes out with the next tick, but not before
@@ -45,7 +47,7 @@ static const void *own_input(void *context, uint32_t index, uint32_t player) {
 static bool overdue(const struct hc_client *client, uint32_t count, uint32_t redundancy,
                     uint64_t now_us) {
     uint64_t answer_us = client->connection.srtt_us + 4 * client->connection.rttvar_us;
-    uint64_t waited_us = now_us - client->sending.wanted_us;
+    uint64_t waited_us = hc_since(client->sending.wanted_us, now_us);
     uint32_t spare = redundancy + 2;
     return count > hc_tick_at_us(answer_us, client->welcome.tick_rate) + spare ||
            (count > redundancy &&

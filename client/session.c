@@ -2,6 +2,7 @@
 #include "client/session_internal.h"
 
 #include "common/alloc.h"
+#include "common/elapsed.h"
 #include "hindcast/check.h"
 
 #include <sodium.h>
@@ -199,7 +200,7 @@ void hc_cl_session_resimulate(struct hc_client *client) {
 struct hc_cl_interpolation_times hc_cl_session_shown(const struct hc_client *client,
                                                      uint64_t now_us) {
     uint64_t head_us = client->prediction.head_us;
-    uint64_t elapsed_us = now_us > head_us ? now_us - head_us : 0;
+    uint64_t elapsed_us = hc_since(head_us, now_us);
     return hc_cl_display_times(&client->display, client->timeline, elapsed_us,
                                hc_cl_session_interval_us(client));
 }

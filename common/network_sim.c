@@ -2,6 +2,7 @@
 #include "hindcast/network_sim.h"
 
 #include "common/alloc.h"
+#include "common/elapsed.h"
 #include "hindcast/check.h"
 #include "hindcast/rng.h"
 
@@ -222,7 +223,7 @@ static bool queue(struct hc_network_sim *sim, uint64_t now_us, size_t length, ui
     *leaves_us = now_us;
     if (config->bytes_per_s == 0)
         return true;
-    uint64_t wait_us = sim->idle_us > now_us ? sim->idle_us - now_us : 0;
+    uint64_t wait_us = hc_since(now_us, sim->idle_us);
     uint64_t waiting =
         wait_us / 1000000 * config->bytes_per_s + wait_us % 1000000 * config->bytes_per_s / 1000000;
     if (wait_us > 0 && waiting + length > config->queue_bytes)

@@ -1,6 +1,8 @@
 /// Owns a connection's numbers, times and keys: see connection.h.
 #include "proto/connection.h"
 
+#include "common/elapsed.h"
+
 #include "hindcast/check.h"
 
 #include <string.h>
@@ -81,10 +83,10 @@ bool hc_connection_measure(struct hc_connection *connection, const struct hc_acc
         !hc_sent_when(&connection->sent, accepted->ack, &sent_us))
         return false;
     // The peer's clock may run fast, its delay may be false, and its ack a guess.
-    uint64_t elapsed_us = now_us > sent_us ? now_us - sent_us : 0;
-    *rtt_us = elapsed_us > delay_us ? elapsed_us - delay_us : 0;
+    uint64_t elapsed_us = hc_since(sent_us, now_us);
+    *rtt_us = hc_since(delay_us, elapsed_us);
     uint64_t srtt_us = connection->srtt_us;
-    uint64_t deviation_us = srtt_us > *rtt_us ? srtt_us - *rtt_us : *rtt_us - srtt_us;
+    uint64_t deviation_us = hc_since(*rtt_us, srtt_us) + hc_since(srtt_us, *rtt_us);
     bool first = connection->measured == 0;
     connection->rttvar_us = first ? *rtt_us / 2 : (3 * connection->rttvar_us + deviation_us) / 4;
     connection->srtt_us = first ? *rtt_us : (7 * srtt_us + *rtt_us) / 8;
@@ -131,7 +133,7 @@ size_t hc_connection_wrap_exempt(struct hc_connection *connection,
 }
 
 uint32_t hc_connection_ack_delay_us(const struct hc_connection *connection, uint64_t now_us) {
-    uint64_t delay_us = connection->replay.newest > 0 ? now_us - connection->newest_us : 0;
+    uint64_t delay_us = connection->replay.newest > 0 ? hc_since(connection->newest_us, now_us) : 0;
     return (uint32_t)(delay_us < HC_ACK_DELAY_MAX_US ? delay_us : HC_ACK_DELAY_MAX_US);
 }
 
@@ -147,7 +149,7 @@ uint64_t hc_connection_lost_us(const struct hc_connection *connection, uint64_t 
 
 bool hc_connection_keys_expired(const struct hc_connection *connection, uint64_t now_us) {
     return connection->sent.next >= HC_SEQ_RENEW || connection->replay.newest >= HC_SEQ_RENEW ||
-           now_us - connection->begun_us >= HC_KEYS_LIFE_US;
+           hc_since(connection->begun_us, now_us) >= HC_KEYS_LIFE_US;
 }
 
 void hc_connection_close(struct hc_connection *connection, const struct hc_close *close, bool send,

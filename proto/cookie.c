@@ -2,6 +2,7 @@
 #include "proto/cookie.h"
 
 #include "common/bytes.h"
+#include "common/elapsed.h"
 #include "hindcast/check.h"
 
 #include <sodium.h>
@@ -51,7 +52,7 @@ enum hc_status hc_cookie_check(struct hc_cookie_jar *jar, uint64_t now_us, uint3
     uint32_t now = hc_cookie_slot(now_us);
     if (slot > now)
         return HC_TOO_NEW;
-    if (now - slot > 1)
+    if (hc_since(slot, now) > 1)
         return HC_TOO_OLD;
     uint8_t expected[HC_COOKIE_SIZE];
     hc_cookie_make(jar, slot, address, client_nonce, expected);

@@ -1,6 +1,8 @@
 /// Events: their window, resending and acks; their log at the receiver.
 #include "proto/events.h"
 
+#include "common/elapsed.h"
+
 #include "hindcast/check.h"
 #include "proto/pack.h"
 
@@ -131,7 +133,7 @@ uint32_t hc_events_send(struct hc_events_out *out, struct hc_writer *body, size_
     struct batch batch = {0};
     for (uint32_t i = 0; i < out->next - out->oldest; i++) {
         const struct hc_events_entry *entry = entry_of(out, out->oldest + i);
-        if (entry->acked || (entry->sent && now_us - entry->sent_us < interval))
+        if (entry->acked || (entry->sent && hc_since(entry->sent_us, now_us) < interval))
             continue;
         // Smaller ones behind it wait too: otherwise a large one might never be sent.
         if (!add_event(&batch, out, i, entry->size, room))

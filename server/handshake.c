@@ -1,6 +1,7 @@
 /// Admits clients: HELLO, COOKIE, CONNECT and ACCEPT, the refusals, and RESET.
 #include "server/host_internal.h"
 
+#include "common/elapsed.h"
 #include "common/limit.h"
 #include "common/mark.h"
 
@@ -236,7 +237,7 @@ static void set_user(struct hc_sv_host *host, struct hc_sv_peer *peer, const str
                      uint64_t now_us) {
     uint64_t now_s = hc_sv_host_unix_s(host, now_us), life_s = host->config.session_life_s;
     peer->user.begun_s = session_begun_s(token, now_s);
-    uint64_t left_s = peer->user.begun_s + life_s - now_s; // see is_outdated
+    uint64_t left_s = hc_since(now_s, peer->user.begun_s + life_s);
     peer->user.end_us = life_s == 0 ? 0 : now_us + left_s * SECOND_US;
     uint64_t ticket = hc_sv_spent_ticket(&host->spent, token->client_id);
     if (ticket > peer->user.ticket)
@@ -416,7 +417,8 @@ static enum hc_status check_attempt(struct hc_sv_host *host, const struct hc_add
 static bool is_outdated(const struct hc_sv_host *host, const struct hc_token *token,
                         uint64_t now_us) {
     uint64_t now_s = hc_sv_host_unix_s(host, now_us), begun = session_begun_s(token, now_s);
-    bool over = host->config.session_life_s != 0 && now_s - begun >= host->config.session_life_s;
+    bool over =
+        host->config.session_life_s != 0 && hc_since(begun, now_s) >= host->config.session_life_s;
     return over || begun < host->refused.not_before_s ||
            token->issued_s < host->refused.not_before_s;
 }
@@ -469,7 +471,8 @@ static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_ad
     if (connect->continues != 0 && known != NULL && !continues &&
         hc_limit_exceeds(&known->unproven_us, SECOND_US, HC_CONNECTS_AT_ONCE * SECOND_US, now_us))
         return deny(host, from, attempt, HC_DENY_RATE, RETRY_MS);
-    if (connected && now_us - known->connection.received_us < HC_CONNECTED_US && !continues)
+    if (connected && hc_since(known->connection.received_us, now_us) < HC_CONNECTED_US &&
+        !continues)
         return deny(host, from, attempt, HC_DENY_CONNECTED, HC_CONNECTED_US / 1000);
     enum hc_status status = check_attempt(host, from, attempt, known, own, now_us, &reason);
     if (status != HC_OK)

@@ -3,6 +3,7 @@
 #include "server/path.h"
 
 #include "common/alloc.h"
+#include "common/elapsed.h"
 #include "common/mark.h"
 #include "server/replication/look.h"
 #include "server/replication/snapshot.h"
@@ -416,7 +417,7 @@ struct hc_sv_peer *hc_sv_host_peer(struct hc_sv_host *host, uint32_t cid) {
 }
 
 uint64_t hc_sv_host_unix_us(const struct hc_sv_host *host, uint64_t now_us) {
-    return host->unix_us + (now_us > host->unix_at ? now_us - host->unix_at : 0);
+    return host->unix_us + hc_since(host->unix_at, now_us);
 }
 
 uint64_t hc_sv_host_unix_s(const struct hc_sv_host *host, uint64_t now_us) {

@@ -1,6 +1,8 @@
 /// Chooses a level by the work that it should take.
 #include "server/overload.h"
 
+#include "common/elapsed.h"
+
 #include "hindcast/check.h"
 
 /// A client is sent one in so many of its snapshots: [level][far].
@@ -109,7 +111,7 @@ void hc_sv_overload_note(struct hc_sv_overload *overload, const struct hc_sv_wor
     overload->work.send_us += work->send_us;
     overload->work.rewind_us += work->rewind_us;
     overload->work.other_us += work->other_us;
-    uint64_t window_us = now_us - overload->begun_us;
+    uint64_t window_us = hc_since(overload->begun_us, now_us);
     if (window_us < HC_SV_OVERLOAD_WINDOW_US)
         return;
     limit_rewinds(overload, window_us);

@@ -1,6 +1,7 @@
 /// Validates the addresses that a client's datagrams come from, and moves the client to them.
 #include "server/path.h"
 
+#include "common/elapsed.h"
 #include "common/mark.h"
 #include "server/host_internal.h"
 
@@ -19,7 +20,7 @@ static bool is_full(const struct hc_sv_host *host, const struct hc_sv_peer *peer
 
 /// Whether the client's datagrams came from two addresses lately.
 static bool two_in_use(const struct hc_sv_peer *peer, uint64_t now_us) {
-    return peer->contest.any && now_us - peer->contest.seen_us < HC_PATH_IN_USE_US;
+    return peer->contest.any && hc_since(peer->contest.seen_us, now_us) < HC_PATH_IN_USE_US;
 }
 
 /// Checks after a new ack whether at least half of the datagrams that went to the present address
@@ -34,7 +35,7 @@ static void check_acks(struct hc_sv_peer *peer, uint64_t now_us) {
     if (2 * missing > sent)
         return;
     contest->acked_us = now_us;
-    if (sent == HC_PATH_STALL_SEQS && now_us - contest->held_us >= HC_PATH_HOME_US)
+    if (sent == HC_PATH_STALL_SEQS && hc_since(contest->held_us, now_us) >= HC_PATH_HOME_US)
         contest->home = peer->address;
 }
 
@@ -48,7 +49,7 @@ static uint64_t stall_us(const struct hc_sv_peer *peer) {
 /// Whether too few of the datagrams that went to the present address alone were acked for some
 /// time. Called when a datagram of the client comes, because only then it can ack.
 static bool stalled(const struct hc_sv_peer *peer, uint64_t now_us) {
-    return now_us - peer->contest.acked_us >= stall_us(peer);
+    return hc_since(peer->contest.acked_us, now_us) >= stall_us(peer);
 }
 
 /// Notes that datagrams of the client came from two addresses.
@@ -63,7 +64,7 @@ static bool is_from_former(const struct hc_sv_peer *peer, const struct hc_addres
                            uint32_t seq, uint64_t now_us) {
     const struct hc_sv_contest *contest = &peer->contest;
     return contest->moved && seq >= contest->first &&
-           (now_us - contest->moved_us < HC_PATH_RETURN_US || two_in_use(peer, now_us)) &&
+           (hc_since(contest->moved_us, now_us) < HC_PATH_RETURN_US || two_in_use(peer, now_us)) &&
            hc_address_equal(from, &contest->former);
 }
 
@@ -123,7 +124,8 @@ static bool replaces(const struct hc_sv_peer *peer, const struct hc_address *fro
                      uint64_t now_us) {
     const struct hc_sv_path *path = &peer->path;
     uint64_t turn_us = stall_us(peer);
-    uint64_t age_us = now_us - path->begun_us, silent_us = now_us - path->received_us;
+    uint64_t age_us = hc_since(path->begun_us, now_us),
+             silent_us = hc_since(path->received_us, now_us);
     if (late && !stalled(peer, now_us))
         return false; // it was delayed
     if (!path->any || !path->open)
@@ -201,7 +203,7 @@ static bool may_send(const struct hc_sv_path *path, size_t size) {
 /// Whether a PATH_CHALLENGE is due. Unanswered ones double the wait, but not for an address that
 /// was sent none.
 static bool challenge_due(struct hc_sv_path *path, uint64_t now_us) {
-    uint64_t since_us = now_us - path->challenged_us;
+    uint64_t since_us = hc_since(path->challenged_us, now_us);
     if (path->unanswered > 0 && since_us >= HC_PATH_ROW_US)
         path->unanswered = 0;
     if (path->unanswered == 0)

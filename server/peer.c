@@ -2,6 +2,7 @@
 #include "server/peer.h"
 
 #include "common/alloc.h"
+#include "common/elapsed.h"
 #include "common/limit.h"
 #include "common/prefetch.h"
 #include "hindcast/check.h"
@@ -145,7 +146,7 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
 
 /// Whether a body larger than an untested path may carry is due again, to test the path.
 static bool may_widen(const struct hc_sv_narrow *narrow, uint64_t now_us) {
-    return narrow->tried == 0 || now_us - narrow->tried_us >= HC_PATH_WIDEN_US;
+    return narrow->tried == 0 || hc_since(narrow->tried_us, now_us) >= HC_PATH_WIDEN_US;
 }
 
 uint32_t hc_sv_peer_messages_most(const struct hc_sv_peer *peer, uint64_t now_us) {

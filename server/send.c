@@ -1,5 +1,6 @@
 /// Sends a client everything but snapshots: messages, tickets, names, PATH_CHALLENGEs and
 /// keep-alives.
+#include "common/elapsed.h"
 #include "common/mark.h"
 #include "server/host_internal.h"
 #include "server/path.h"
@@ -50,10 +51,10 @@ static bool ticket_due(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_
     struct hc_sv_ticket *ticket = &peer->ticket;
     if (peer->connection.replay.newest == 0)
         return false;
-    if (!ticket->any || now_us - ticket->made_us >= HC_TICKET_RENEW_US)
+    if (!ticket->any || hc_since(ticket->made_us, now_us) >= HC_TICKET_RENEW_US)
         make_ticket(host, peer, now_us);
     return !ticket->acked &&
-           (ticket->sends == 0 || now_us - ticket->sent_us >= HC_TICKET_RESEND_US);
+           (ticket->sends == 0 || hc_since(ticket->sent_us, now_us) >= HC_TICKET_RESEND_US);
 }
 
 static void put_ticket(struct hc_sv_peer *peer, struct hc_writer *body, uint64_t now_us) {

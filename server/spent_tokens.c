@@ -2,6 +2,7 @@
 #include "server/spent_tokens.h"
 
 #include "common/alloc.h"
+#include "common/elapsed.h"
 #include "common/limit.h"
 #include "hindcast/check.h"
 
@@ -71,7 +72,7 @@ static void sweep(struct hc_sv_spent *spent, uint64_t now_s, uint64_t now_us) {
 static bool has_room(struct hc_sv_spent *spent, uint64_t now_s, uint64_t now_us) {
     if (spent->count < spent->capacity)
         return true;
-    if (spent->swept_us != 0 && now_us - spent->swept_us < SECOND_US)
+    if (spent->swept_us != 0 && hc_since(spent->swept_us, now_us) < SECOND_US)
         return false;
     spent->swept_us = now_us;
     sweep(spent, now_s, now_us);

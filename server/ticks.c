@@ -3,6 +3,7 @@
 #include "server/host_internal.h"
 #include "server/replication/look.h"
 
+#include "common/elapsed.h"
 #include "common/mark.h"
 
 enum {
@@ -17,7 +18,7 @@ static uint64_t due_us(const struct hc_sv_host *host, hc_tick tick) {
 
 uint32_t hc_sv_host_phase_us(const struct hc_sv_host *host, uint64_t now_us) {
     uint64_t due = due_us(host, hc_timeline_head(host->timeline));
-    uint64_t phase = now_us > due ? now_us - due : 0;
+    uint64_t phase = hc_since(due, now_us);
     return phase < HC_PHASE_MAX_US ? (uint32_t)phase : HC_PHASE_MAX_US;
 }
 
@@ -169,7 +170,7 @@ static void mark_due(struct hc_sv_host *host) {
 static void tick(struct hc_sv_host *host, uint64_t now_us) {
     hc_tick head = hc_timeline_head(host->timeline);
     const struct hc_timeline_stats *stats = hc_timeline_stats(host->timeline);
-    uint64_t late_us = now_us - due_us(host, head + 1);
+    uint64_t late_us = hc_since(due_us(host, head + 1), now_us);
     hc_histogram_record(&host->stats.lateness, late_us);
     host->stats.ticks_late += late_us >= 1000000 / host->world.tick_rate;
     hc_sv_forged_renew(&host->forged);
@@ -196,7 +197,7 @@ void hc_sv_host_note_work(struct hc_sv_host *host, uint64_t advance_us, uint64_t
     uint64_t steps = stats->steps - host->noted_steps + again;
     struct hc_sv_work work = {.send_us = send_us,
                               .rewind_us = steps > 0 ? advance_us * again / steps : 0};
-    work.other_us = other_us + advance_us - work.rewind_us;
+    work.other_us = other_us + hc_since(work.rewind_us, advance_us);
     host->noted_resimulated = stats->resimulated_steps;
     host->noted_steps = stats->steps;
     hc_sv_overload_note(&host->overload, &work, now_us);
@@ -222,7 +223,7 @@ void hc_sv_host_advance(struct hc_sv_host *host, uint64_t now_us) {
     // Too late to catch up: leave out the missed ticks and set the clock back by them.
     while (tick_due(host, now_us)) {
         hc_tick head = hc_timeline_head(host->timeline);
-        uint64_t behind = now_us - due_us(host, head + 1);
+        uint64_t behind = hc_since(due_us(host, head + 1), now_us);
         uint64_t missed = behind * host->world.tick_rate / 1000000 + 1;
         HC_MARK("epoch-set-back");
         host->stats.ticks_missed += missed;

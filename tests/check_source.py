@@ -49,10 +49,14 @@ CALLS = [
     ("allocation", "malloc|calloc|realloc|free|strdup|strndup|asprintf", CORES, ("common/alloc.c",)),
     ("process", "exit|_Exit|abort|getenv|system|signal|atexit|setlocale", CORES, ("common/check.c",)),
 ]
+# A time on the left of a subtraction: `now`, or a name that ends in its unit. common/elapsed.h subtracts times.
+TIME = r"((?<![\w.>])now|(?<!per)_(us|ms|s))(\(\w*\)|\[\w*\])?\)*"
 WORDS = [
     ("errno", r"\berrno\b", CORES),
     ("feature macro", r"#\s*define\s+_(GNU_SOURCE|POSIX_C_SOURCE|DEFAULT_SOURCE|XOPEN_SOURCE)", CORES),
     ("float", r"\b(float|double)\b", lambda f: f.top in ("include", "common") and f.core and f.path not in DRAWS),
+    ("time subtraction", TIME + r" -=?( |$)| - (now|(\w+(->|\.))*now_(us|ms|s))\b",
+     lambda f: f.folder in ROOMS and f.path != "common/elapsed.h"),
     ("assert", r"\bassert\s*\(|\bNDEBUG\b", lambda f: f.folder in ROOMS),
 ]
 # Words that docs/GLOSSARY.md replaces, as parts of identifiers. The names of storm's keys stay: they

@@ -1,6 +1,8 @@
 /// Owns the turns of a bot, its inputs, its messages and its counts.
 #include "client/bots/bot.h"
 
+#include "common/elapsed.h"
+
 #include "client/bots/failure.h"
 #include "client/light.h"
 #include "client/shown.h"
@@ -123,7 +125,7 @@ static void on_event(struct hc_cl_bot *bot, const struct hc_client_event *event,
         break;
     case HC_CLIENT_EVENT_ACCEPTED:
         bot->accepted_us = now;
-        hc_histogram_record(&bots->result->join_us, now - bot->begun_us);
+        hc_histogram_record(&bots->result->join_us, hc_since(bot->begun_us, now));
         (void)hc_client_recent(bot->client, &recent); // the delay is known already
         hc_histogram_record(&bots->result->input_delay, recent.input_delay);
         bots->result->ends.accepted++;
@@ -217,7 +219,7 @@ static void record_lateness(struct hc_cl_bot *bot, uint64_t now) {
     if (now < bot->due_us || bot->due_us == 0 ||
         (state != HC_CLIENT_PLAYING && state != HC_CLIENT_STALLED))
         return;
-    uint64_t late_us = now - bot->due_us;
+    uint64_t late_us = hc_since(bot->due_us, now);
     if (late_us > bots->late_us)
         bots->late_us = late_us;
     hc_cl_fleet_add_lateness(&bots->result->self, late_us, hc_cl_light_tick_rate(bot->client));
@@ -303,13 +305,13 @@ void hc_cl_bot_renew(struct hc_cl_bot *bot, uint32_t token) {
 /// Whether a client has received nothing for longer than its round trip explains.
 static bool is_cut_off(const struct hc_cl_bot *bot, uint64_t now) {
     uint64_t rtt_us = hc_histogram_percentile(&hc_client_stats(bot->client)->rtt_us, 500);
-    return now - bot->received_us > FRESH_US + 2 * rtt_us;
+    return hc_since(bot->received_us, now) > FRESH_US + 2 * rtt_us;
 }
 
 void hc_cl_bot_count_end(struct hc_cl_bot *bot, uint64_t now) {
     struct hc_cl_fleet_ends *ends = &bot->bots->result->ends;
     enum hc_client_state state = hc_client_state(bot->client);
-    if (bot->rejoined && bot->accepted_us == 0 && now - bot->begun_us < FRESH_US)
+    if (bot->rejoined && bot->accepted_us == 0 && hc_since(bot->begun_us, now) < FRESH_US)
         return; // it would have joined in time
     if (bot->accepted_us == 0 ||
         (state == HC_CLIENT_RECONNECTING && hc_client_attempt(bot->client).denied)) {
@@ -317,7 +319,7 @@ void hc_cl_bot_count_end(struct hc_cl_bot *bot, uint64_t now) {
     } else if (state == HC_CLIENT_RECONNECTING || is_cut_off(bot, now)) {
         ends->cut_off++;
         print_line(bot, HC_CL_BOT_ENDED, "received nothing from %s for the last %.1f s",
-                   bot->bots->config->server_name, (double)(now - bot->received_us) / 1e6);
+                   bot->bots->config->server_name, (double)hc_since(bot->received_us, now) / 1e6);
     } else if (state != HC_CLIENT_CLOSED) {
         ends->left++;
     }

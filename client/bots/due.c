@@ -1,6 +1,8 @@
 /// Owns the count of the snapshots that a session was due.
 #include "client/bots/due.h"
 
+#include "common/elapsed.h"
+
 enum {
     MISSING_MAX = 3,      ///< snapshots on their way, or between two, at the ends of a session
     MISSING_ONE_IN = 200, ///< of the due ones; with more a session is incomplete
@@ -18,7 +20,7 @@ void hc_cl_due_count(const struct hc_cl_due *due, const struct hc_client_stats *
                      struct hc_cl_due_snapshots *sum) {
     if (due->from_us == 0)
         return;
-    uint64_t count = (now_us - due->from_us) * rate / 1000000;
+    uint64_t count = hc_since(due->from_us, now_us) * rate / 1000000;
     uint64_t received = stats->snapshots - due->snapshots;
     lost -= due->lost;
     sum->sessions++;

@@ -5,6 +5,7 @@
 
 #include "client/bots/bot.h"
 #include "client/light.h"
+#include "common/elapsed.h"
 #include "common/programs/clock.h"
 #include "common/programs/report.h"
 #include "hindcast/check.h"
@@ -59,7 +60,7 @@ struct hc_cl_fleet {
 };
 
 static void arm(struct event *timer, uint64_t deadline_us, uint64_t now_us) {
-    uint64_t wait = deadline_us > now_us ? deadline_us - now_us : 0;
+    uint64_t wait = hc_since(now_us, deadline_us);
     struct timeval timeout = {.tv_sec = (time_t)(wait / 1000000),
                               .tv_usec = (suseconds_t)(wait % 1000000)};
     evtimer_add(timer, &timeout);
@@ -218,7 +219,7 @@ static void on_profile(evutil_socket_t descriptor, short events, void *context) 
     struct hc_cl_fleet *fleet = context;
     const struct hc_cl_fleet_config *config = &fleet->config;
     uint64_t now = hc_clock_us(), begun_us = fleet->bots.started_us + config->ramp_us;
-    uint64_t played_us = now > begun_us ? now - begun_us : 0;
+    uint64_t played_us = hc_since(begun_us, now);
     (void)descriptor, (void)events;
     if (fleet->leaving)
         return;
@@ -267,13 +268,13 @@ static void on_end(evutil_socket_t descriptor, short events, void *context) {
 
 static void on_progress(evutil_socket_t descriptor, short events, void *context) {
     struct hc_cl_fleet *fleet = context;
-    struct hc_cl_fleet_progress progress = {.elapsed_us = hc_clock_us() - fleet->bots.started_us,
-                                            .snapshots = fleet->result.full.snapshots +
-                                                         fleet->result.light.snapshots,
-                                            .rollbacks = fleet->result.full.rollbacks,
-                                            .stalls = fleet->result.full.stalls,
-                                            .late_us = fleet->bots.late_us,
-                                            .cpu_us = hc_report_cpu_us() - fleet->spent_us};
+    struct hc_cl_fleet_progress progress = {
+        .elapsed_us = hc_since(fleet->bots.started_us, hc_clock_us()),
+        .snapshots = fleet->result.full.snapshots + fleet->result.light.snapshots,
+        .rollbacks = fleet->result.full.rollbacks,
+        .stalls = fleet->result.full.stalls,
+        .late_us = fleet->bots.late_us,
+        .cpu_us = hc_since(fleet->spent_us, hc_report_cpu_us())};
     (void)descriptor, (void)events;
     // Not all processes would have a sample of the last moment.
     uint64_t end_us = fleet->config.ramp_us + fleet->config.duration_us;
@@ -453,12 +454,12 @@ void hc_cl_fleet_run(struct hc_cl_fleet *fleet) {
     // A process that sleeps and wakes for single datagrams spends a third of its time on that.
     while (event_base_loop(fleet->base, EVLOOP_ONCE) == 0 && !event_base_got_break(fleet->base))
         if (config->count >= TOGETHER_MIN)
-            hc_clock_sleep(TURNS_US - (hc_clock_us() - fleet->bots.started_us) % TURNS_US);
+            hc_clock_sleep(TURNS_US - hc_since(fleet->bots.started_us, hc_clock_us()) % TURNS_US);
     if (fleet->ended_us == 0)
         fleet->ended_us = hc_clock_us();
     struct hc_cl_fleet_self *self = &fleet->result.self;
     self->processes = 1;
-    self->cpu_us = hc_report_cpu_us() - fleet->spent_us;
+    self->cpu_us = hc_since(fleet->spent_us, hc_report_cpu_us());
     for (uint32_t i = 0; i < config->count; i++)
         self->dropped += hc_cl_udp_dropped(fleet->members[i].bot.udp);
     if (fleet->sockets != NULL) {
@@ -469,7 +470,7 @@ void hc_cl_fleet_run(struct hc_cl_fleet *fleet) {
 
 void hc_cl_fleet_result(const struct hc_cl_fleet *fleet, struct hc_cl_fleet_result *result) {
     *result = fleet->result;
-    result->duration_us = fleet->ended_us - fleet->bots.started_us;
+    result->duration_us = hc_since(fleet->bots.started_us, fleet->ended_us);
     for (uint32_t i = 0; i < fleet->member_count; i++) {
         struct hc_cl_udp_stats udp = hc_cl_udp_stats(fleet->members[i].bot.udp);
         hc_cl_fleet_add_udp(&result->udp, &udp);

@@ -1,6 +1,8 @@
 /// Owns the links of a fleet's clients, and the sums of counts: of clients, and of fleets.
 #include "client/bots/fleet.h"
 
+#include "common/elapsed.h"
+
 #include <string.h>
 
 enum { LATE_MAX = 1000 }; ///< due datagrams of one client whose lateness is recorded at once
@@ -11,7 +13,7 @@ struct hc_network_sim_config hc_cl_fleet_link(const struct hc_cl_fleet_config *c
     uint32_t last = config->clients + config->lights - 1;
     if (config->latency_to_us > link.latency_us && last > 0)
         link.latency_us +=
-            (uint32_t)((uint64_t)(config->latency_to_us - link.latency_us) * number / last);
+            (uint32_t)((uint64_t)hc_since(link.latency_us, config->latency_to_us) * number / last);
     return link;
 }
 
@@ -20,7 +22,7 @@ void hc_cl_fleet_add_lateness(struct hc_cl_fleet_self *self, uint64_t late_us, u
     self->due += 1 + missed;
     self->sent++;
     for (uint64_t i = 0; i <= missed && i < LATE_MAX; i++)
-        hc_histogram_record(&self->lateness_us, late_us - i * interval_us);
+        hc_histogram_record(&self->lateness_us, hc_since(i * interval_us, late_us));
 }
 
 void hc_cl_fleet_add_stats(struct hc_client_stats *sum, const struct hc_client_stats *one) {

@@ -5,6 +5,7 @@
 
 #include "client/bots/plot.h"
 #include "client/bots/report.h"
+#include "common/elapsed.h"
 #include "common/programs/report.h"
 
 #include <stddef.h>
@@ -137,7 +138,7 @@ static void take_server(struct hc_cl_plot_line *line, const struct hc_cl_page_se
 
 static double value_of(const struct source *source, const struct hc_cl_fleet_progress *now,
                        const struct hc_cl_fleet_progress *before) {
-    uint64_t sum = 0, sum_before = 0, us = now->elapsed_us - before->elapsed_us;
+    uint64_t sum = 0, sum_before = 0, us = hc_since(before->elapsed_us, now->elapsed_us);
     uint32_t count = 0;
     if (source->origin == LOAD_COUNT) {
         memcpy(&count, (const uint8_t *)now + source->offset, sizeof(count));

@@ -3,6 +3,7 @@
 
 #include "client/bots/spawn.h"
 
+#include "common/elapsed.h"
 #include "common/programs/clock.h"
 
 #include <errno.h>
@@ -80,18 +81,18 @@ static void become_server(const char *path, int output, int report, FILE *log,
     _exit(127);
 }
 
-static int64_t now_ms(void) {
-    return (int64_t)(hc_clock_us() / 1000);
+static uint64_t now_ms(void) {
+    return hc_clock_us() / 1000;
 }
 
 /// Reads until the end, the character `stop` (-1: none), `size - 1` bytes or the deadline.
 /// Terminates the text and returns its length.
-static size_t read_until(int descriptor, char *text, size_t size, int stop, int64_t deadline_ms) {
+static size_t read_until(int descriptor, char *text, size_t size, int stop, uint64_t deadline_ms) {
     size_t length = 0;
     while (length + 1 < size) {
         struct pollfd wait = {.fd = descriptor, .events = POLLIN};
-        int64_t left = deadline_ms - now_ms();
-        if (left <= 0 || (poll(&wait, 1, (int)left) < 0 && errno != EINTR))
+        uint64_t left = hc_since(now_ms(), deadline_ms);
+        if (left == 0 || (poll(&wait, 1, (int)left) < 0 && errno != EINTR))
             break;
         if (wait.revents == 0)
             continue;
@@ -107,7 +108,7 @@ static size_t read_until(int descriptor, char *text, size_t size, int stop, int6
 }
 
 /// Waits until the process ends, and kills it at the deadline. Returns its status, or -1.
-static int wait_for(pid_t pid, int64_t deadline_ms) {
+static int wait_for(pid_t pid, uint64_t deadline_ms) {
     int status = -1;
     pid_t done;
     while ((done = waitpid(pid, &status, WNOHANG)) == 0 && now_ms() < deadline_ms)
@@ -161,7 +162,7 @@ bool hc_cl_spawn_start(struct hc_cl_spawn *server, const struct hc_cl_spawn_conf
 json_t *hc_cl_spawn_stop(struct hc_cl_spawn *server, char *why, size_t why_size) {
     char *text = malloc(REPORT_MAX);
     json_t *report = NULL;
-    int64_t deadline = now_ms() + END_MS;
+    uint64_t deadline = now_ms() + END_MS;
     kill(server->pid, SIGTERM);
     if (text != NULL) {
         read_until(server->report, text, REPORT_MAX, -1, deadline);

@@ -3,6 +3,7 @@
 
 #include "client/bots/tokens.h"
 
+#include "common/elapsed.h"
 #include "common/programs/clock.h"
 
 #include <errno.h>
@@ -139,7 +140,7 @@ bool hc_cl_tokens_request(const struct hc_cl_udp_peer *server, const char *name,
         uint32_t some = count - done < COUNT_MAX ? count - done : COUNT_MAX;
         while ((descriptor = connect_to(server)) < 0) {
             int cause = errno;
-            if (hc_clock_us() - begun_us >= patience_us) {
+            if (hc_since(begun_us, hc_clock_us()) >= patience_us) {
                 snprintf(why, why_size,
                          "no server answers at %s within %.0f s to issue tokens (%s): one with "
                          "--dev does, for others give --token FILE",

@@ -1,6 +1,8 @@
 /// Owns the figures of an overlay, their intervals, and the ghosts.
 #include "client/view/overlay.h"
 
+#include "common/elapsed.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -46,7 +48,7 @@ void hc_cl_overlay_count(struct hc_cl_overlay *overlay, const struct hc_client *
     overlay->depth[overlay->frames++ % HC_CL_OVERLAY_BARS] =
         (uint8_t)(depth < UINT8_MAX ? depth : UINT8_MAX);
     overlay->frame = counts;
-    if (now_us - overlay->to.now_us >= INTERVAL_US) {
+    if (hc_since(overlay->to.now_us, now_us) >= INTERVAL_US) {
         overlay->from = overlay->to;
         overlay->to = counts;
     }
@@ -77,7 +79,7 @@ __attribute__((format(printf, 4, 5))) static void draw_figure(const struct hc_cl
 
 /// How often a count grew in a second of the newest interval.
 static double rate(const struct hc_cl_overlay *overlay, uint64_t from, uint64_t to) {
-    uint64_t us = overlay->to.now_us - overlay->from.now_us;
+    uint64_t us = hc_since(overlay->from.now_us, overlay->to.now_us);
     return overlay->from.now_us == 0 || us == 0 ? 0 : (double)(to - from) * 1e6 / (double)us;
 }
 

@@ -1,6 +1,8 @@
 /// Owns the game events that drawings show for a while.
 #include "client/view/shown_events.h"
 
+#include "common/elapsed.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -33,8 +35,8 @@ void hc_cl_shown_events_note(struct hc_cl_shown_events *events,
 }
 
 void hc_cl_shown_events_age(struct hc_cl_shown_events *events, uint64_t now_us) {
-    while (events->count > 0 && now_us - events->since_us[0] >= HC_FRAME_EVENT_MS * 1000)
+    while (events->count > 0 && hc_since(events->since_us[0], now_us) >= HC_FRAME_EVENT_MS * 1000)
         remove_at(events, 0);
     for (uint32_t i = 0; i < events->count; i++)
-        events->at[i].age = (double)(now_us - events->since_us[i]) / 1e6;
+        events->at[i].age = (double)hc_since(events->since_us[i], now_us) / 1e6;
 }

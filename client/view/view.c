@@ -7,6 +7,7 @@
 #include "client/bots/tokens.h"
 #include "client/view/screenshot.h"
 #include "client/view/window.h"
+#include "common/elapsed.h"
 #include "common/programs/clock.h"
 
 #include <argp.h>
@@ -84,7 +85,7 @@ static void wait_until(struct hc_cl_window *window, uint64_t until_us) {
         descriptors[i].fd = hc_cl_udp_descriptor(window->panes[i].client.udp);
         descriptors[i].events = POLLIN;
     }
-    uint64_t now_us = hc_clock_us(), wait_us = until_us > now_us ? until_us - now_us : 0;
+    uint64_t now_us = hc_clock_us(), wait_us = hc_since(now_us, until_us);
     struct timespec timeout = {(time_t)(wait_us / 1000000), (long)(wait_us % 1000000 * 1000)};
     ppoll(descriptors, window->count, &timeout, NULL);
 }

@@ -282,7 +282,8 @@ HC_API struct hc_client *hc_client_create(const struct hc_client_config *config,
 HC_API void hc_client_destroy(struct hc_client *client);
 
 /// Processes a datagram of `size` bytes, borrowed for the call. The caller has checked that it is
-/// from the server's address. Returns HC_OK, or the cause of its rejection, which is also counted.
+/// from the server's address. `now_us` is when it arrived, which may be a little after the time of
+/// the next hc_client_advance. Returns HC_OK, or the cause of its rejection, which is also counted.
 HC_API enum hc_status hc_client_receive(struct hc_client *client, const uint8_t *bytes, size_t size,
                                         uint64_t now_us);
 

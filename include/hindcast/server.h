@@ -285,8 +285,8 @@ HC_API void hc_server_start(struct hc_server *server, uint64_t now_us);
 HC_API void hc_server_destroy(struct hc_server *server);
 
 /// Takes a datagram, which is borrowed for the call. `now_us` is when it arrived, which for DATA
-/// may be before the last hc_server_advance and hc_server_send, or after the next
-/// hc_server_advance. HC_OK or the cause of its refusal, which is also counted.
+/// may be before the last hc_server_advance and hc_server_send, or after the next ones. HC_OK or
+/// the cause of its refusal, which is also counted.
 HC_API enum hc_status hc_server_receive(struct hc_server *server, const struct hc_address *from,
                                         const uint8_t *bytes, size_t size, uint64_t now_us);
 

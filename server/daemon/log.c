@@ -3,6 +3,7 @@
 
 #include "server/daemon/log.h"
 
+#include "common/elapsed.h"
 #include "common/programs/clock.h"
 #include "server/daemon/wall_clock.h"
 
@@ -183,7 +184,7 @@ void hc_sv_log_advance(struct hc_sv_log *log) {
     pthread_mutex_lock(&log->lock);
     write_dropped(log);
     hc_sv_log_output_flush(&log->output);
-    if (now_us - log->suppressed_us >= SUPPRESSED_US) {
+    if (hc_since(log->suppressed_us, now_us) >= SUPPRESSED_US) {
         log->suppressed_us = now_us;
         write_suppressed(log);
     }

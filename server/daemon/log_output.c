@@ -3,6 +3,7 @@
 
 #include "server/daemon/log_output.h"
 
+#include "common/elapsed.h"
 #include "common/programs/clock.h"
 
 #include <errno.h>
@@ -91,13 +92,13 @@ uint64_t hc_sv_log_output_take_dropped(struct hc_sv_log_output *output) {
     return dropped;
 }
 
-static int64_t now_ms(void) {
-    return (int64_t)(hc_clock_us() / 1000);
+static uint64_t now_ms(void) {
+    return hc_clock_us() / 1000;
 }
 
 void hc_sv_log_output_wait(struct hc_sv_log_output *output, unsigned wait_ms) {
-    int64_t end_ms = now_ms() + wait_ms, left_ms;
-    while (!hc_sv_log_output_flush(output) && (left_ms = end_ms - now_ms()) > 0)
+    uint64_t end_ms = now_ms() + wait_ms, left_ms;
+    while (!hc_sv_log_output_flush(output) && (left_ms = hc_since(now_ms(), end_ms)) > 0)
         if (!writable(output, (int)left_ms))
             break;
 }

@@ -1,6 +1,7 @@
 /// Owns hindcastd's process: makes its workers, obeys signals, and writes the report.
 #define _GNU_SOURCE
 
+#include "common/elapsed.h"
 #include "common/programs/clock.h"
 #include "common/programs/report.h"
 #include "hindcast/check.h"
@@ -96,7 +97,7 @@ static void after_turn(void *context, uint64_t now) {
     const struct hc_sv_match *first = &daemon->workers[0].matches[0];
     uint64_t ticks = first->counted_tick;
     if (!is_single(daemon))
-        ticks = (now - daemon->setting.began_us) * daemon->options.tick_rate / 1000000;
+        ticks = hc_since(daemon->setting.began_us, now) * daemon->options.tick_rate / 1000000;
     if (daemon->options.ticks != 0 && ticks >= daemon->options.ticks)
         stop(daemon, "--ticks", now);
     if (is_single(daemon) && hc_server_ended(first->server))
@@ -136,8 +137,8 @@ static json_t *make_report(struct daemon *daemon) {
     report->clients_most = single ? daemon->workers[0].matches[0].report.clients_most
                                   : hc_sv_placement_most(daemon->setting.placement);
     pthread_mutex_unlock(&daemon->placement_lock);
-    report->duration_us = hc_clock_us() - daemon->setting.began_us;
-    report->cpu_us = hc_report_cpu_us() - daemon->began_cpu_us;
+    report->duration_us = hc_since(daemon->setting.began_us, hc_clock_us());
+    report->cpu_us = hc_since(daemon->began_cpu_us, hc_report_cpu_us());
     report->resident_bytes = resident_bytes();
     report->workers = single ? 0 : options->workers;
     report->matches = single ? NULL : matches_of(parts, options->matches);

@@ -3,6 +3,7 @@
 
 #include "server/daemon/match.h"
 
+#include "common/elapsed.h"
 #include "common/programs/clock.h"
 #include "common/programs/report.h"
 #include "hindcast/check.h"
@@ -210,7 +211,7 @@ static uint64_t begin_us(const struct hc_sv_match *match, uint64_t now_us) {
     uint64_t first_us = match->setting->began_us + match->phase_us;
     if (now_us <= first_us)
         return now_us;
-    return first_us + (now_us - first_us) * rate / 1000000 * 1000000 / rate;
+    return first_us + hc_since(first_us, now_us) * rate / 1000000 * 1000000 / rate;
 }
 
 enum hc_status hc_sv_match_receive(struct hc_sv_match *match,

@@ -1,6 +1,7 @@
 /// Owns what the log has reported of the host, so that each line counts only what is new.
 #include "server/daemon/status.h"
 
+#include "common/elapsed.h"
 #include "common/programs/report.h"
 
 #include <inttypes.h>
@@ -24,8 +25,8 @@ static uint64_t over_budget(const struct hc_sv_report *report) {
     return report->ticks_worked_too_long + report->host->ticks_late + report->host->ticks_missed;
 }
 
-static double per_s(uint64_t now, uint64_t before, uint64_t us) {
-    return (double)(now - before) * 1e6 / (double)us;
+static double per_s(uint64_t count, uint64_t before, uint64_t us) {
+    return (double)(count - before) * 1e6 / (double)us;
 }
 
 /// The values of `now` that are not in `before`, an earlier state of the same histogram.
@@ -42,7 +43,7 @@ void hc_sv_status_log(struct hc_sv_status *status, struct hc_sv_log *log,
         status->begun_us = now_us;
         status->cpu_us = hc_report_cpu_us();
     }
-    uint64_t us = now_us - status->begun_us;
+    uint64_t us = hc_since(status->begun_us, now_us);
     if (status->every_us == 0 || us < status->every_us)
         return;
     uint64_t bytes_down = host->bytes_out + HC_REPORT_OVERHEAD * host->datagrams_out;
@@ -63,7 +64,7 @@ void hc_sv_status_log(struct hc_sv_status *status, struct hc_sv_log *log,
                         "bytes_down_per_s", (json_int_t)per_s(bytes_down, status->bytes_down, us),
                         "bytes_up_per_s", (json_int_t)per_s(bytes_up, status->bytes_up, us),
                         "tick_late_ms_p99", late, "cpu_percent",
-                        (json_int_t)(100 * (cpu_us - status->cpu_us) / us)));
+                        (json_int_t)(100 * hc_since(status->cpu_us, cpu_us) / us)));
     status->begun_us = now_us;
     status->tick_us = (struct hc_histogram){0};
     status->over_budget = over_budget(report);
@@ -103,7 +104,7 @@ void hc_sv_status_log_denials(struct hc_sv_status *status, struct hc_sv_log *log
         const struct hc_server_denials *denials = &host->denials[i];
         uint64_t count = denials->count - status->denials[i].count;
         uint64_t logged_us = status->denials[i].logged_us;
-        bool recent = logged_us != 0 && now_us - logged_us < DENIAL_LINE_US;
+        bool recent = logged_us != 0 && hc_since(logged_us, now_us) < DENIAL_LINE_US;
         if (count == 0 || (recent && !last))
             continue;
         char address[HC_ADDRESS_TEXT_MAX], user[24];

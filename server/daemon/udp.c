@@ -3,6 +3,7 @@
 
 #include "server/daemon/udp.h"
 
+#include "common/elapsed.h"
 #include "common/programs/clock.h"
 #include "hindcast/check.h"
 #include "hindcast/server.h"
@@ -42,7 +43,7 @@ struct batch {
 struct stamps {
     _Alignas(struct cmsghdr) uint8_t controls[HC_SV_UDP_BATCH][STAMP_SIZE];
     uint64_t read_us; ///< when the batch was read, on hc_clock_us,
-    int64_t unix_ns;  ///< and on the clock of the kernel's times
+    uint64_t unix_ns; ///< and on the clock of the kernel's times
 };
 
 struct hc_sv_udp {
@@ -115,10 +116,10 @@ static void set_options(int descriptor) {
     setsockopt(descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &discover6, sizeof(discover6));
 }
 
-static int64_t unix_ns(void) {
+static uint64_t unix_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 /// A socket bound to `where`, or -1 with errno. `shares`: other sockets may bind the same port.
@@ -383,10 +384,10 @@ static uint64_t arrival_us(const struct hc_sv_udp *udp, const struct msghdr *hea
         return stamps->read_us;
     struct timespec at;
     memcpy(&at, CMSG_DATA(control), sizeof(at));
-    int64_t ns = stamps->unix_ns - ((int64_t)at.tv_sec * 1000000000 + at.tv_nsec);
-    uint64_t ago_us = ns > 0 ? (uint64_t)ns / 1000 : 0;
-    uint64_t most_us = stamps->read_us - udp->after_us;
-    return stamps->read_us - (ago_us < most_us ? ago_us : most_us);
+    uint64_t at_ns = (uint64_t)at.tv_sec * 1000000000 + (uint64_t)at.tv_nsec;
+    uint64_t ago_us = hc_since(at_ns, stamps->unix_ns) / 1000;
+    uint64_t most_us = hc_since(udp->after_us, stamps->read_us);
+    return hc_since(ago_us < most_us ? ago_us : most_us, stamps->read_us);
 }
 
 struct hc_sv_udp_datagram hc_sv_udp_received(const struct hc_sv_udp *udp, unsigned index) {

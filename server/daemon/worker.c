@@ -3,6 +3,7 @@
 
 #include "server/daemon/worker.h"
 
+#include "common/elapsed.h"
 #include "common/programs/clock.h"
 #include "hindcast/check.h"
 #include "server/daemon/wall_clock.h"
@@ -62,7 +63,7 @@ static uint64_t send_all(struct hc_sv_worker *worker, struct hc_sv_match *match,
     while ((size = hc_server_send(match->server, &to, hc_sv_udp_room(worker->udp), now)) > 0) {
         hc_sv_udp_queue(worker->udp, &to, size);
         now = hc_clock_us();
-        if (now - flushed_us < SEND_WAIT_US)
+        if (hc_since(flushed_us, now) < SEND_WAIT_US)
             continue;
         hc_sv_udp_flush(worker->udp);
         flushed_us = now;
@@ -210,7 +211,7 @@ static uint64_t receive_data(struct hc_sv_worker *worker, uint64_t now, uint64_t
     } while (count == HC_SV_UDP_BATCH && now < end_us &&
              hc_sv_udp_received(worker->udp, count - 1).arrived_us < due_us);
     worker->drained += all;
-    share_reading(worker, now - begun, all);
+    share_reading(worker, hc_since(begun, now), all);
     return now;
 }
 
@@ -261,7 +262,7 @@ static void arm_timer(struct hc_sv_worker *worker) {
         return;
     // The deadline is absolute, so errors of the timer do not add up.
     worker->armed_us = deadline;
-    uint64_t wait = deadline > now ? deadline - now : 0;
+    uint64_t wait = hc_since(now, deadline);
     struct timeval timeout = {.tv_sec = (time_t)(wait / 1000000),
                               .tv_usec = (suseconds_t)(wait % 1000000)};
     evtimer_add(worker->timer, &timeout);
@@ -278,7 +279,7 @@ static void renew_handshake_budget(struct hc_sv_worker *worker) {
 
 /// Gives the servers the wall clock if it is due; tokens expire by it.
 static void set_time(struct hc_sv_worker *worker, uint64_t now) {
-    if (now - worker->time_set_us < SET_TIME_EVERY_US)
+    if (hc_since(worker->time_set_us, now) < SET_TIME_EVERY_US)
         return;
     worker->time_set_us = now;
     for (unsigned i = 0; i < worker->count; i++)
@@ -290,15 +291,15 @@ static void set_time(struct hc_sv_worker *worker, uint64_t now) {
 /// time that the others leave it, which is at least an equal share. So a match that takes more than
 /// that leaves work out first, and one alone by its part of all time.
 static void share_time(struct hc_sv_worker *worker, uint64_t now) {
-    uint64_t all_us = 0, window_us = now - worker->window_us;
+    uint64_t all_us = 0, window_us = hc_since(worker->window_us, now);
     if (window_us < WINDOW_US)
         return;
     for (unsigned i = 0; i < worker->count; i++)
         all_us += worker->matches[i].busy_us;
     for (unsigned i = 0; i < worker->count; i++) {
         struct hc_sv_match *match = &worker->matches[i];
-        uint64_t others_us = all_us - match->busy_us, least_us = window_us / worker->count;
-        uint64_t left_us = window_us > others_us ? window_us - others_us : 0;
+        uint64_t others_us = hc_since(match->busy_us, all_us), least_us = window_us / worker->count;
+        uint64_t left_us = hc_since(others_us, window_us);
         left_us = left_us > least_us ? left_us : least_us;
         match->load_scale = (uint32_t)(window_us * LOAD_SCALE / left_us);
         match->busy_us = 0;
@@ -332,9 +333,9 @@ static bool run_match(struct hc_sv_worker *worker, struct hc_sv_match *match, ui
     if (ticked)
         hc_sv_match_end_tick(match, end - from, begun);
     hc_sv_match_renew_deadline(match);
-    match->advance_us += advanced - now;
-    match->send_us += end - advanced;
-    match->other_us += hc_clock_us() - end;
+    match->advance_us += hc_since(now, advanced);
+    match->send_us += hc_since(advanced, end);
+    match->other_us += hc_since(end, hc_clock_us());
     if (ticked)
         note_work(match);
     return ticked;
@@ -355,7 +356,7 @@ static struct hc_sv_match *next_due(struct hc_sv_worker *worker, uint64_t now) {
 static void end_period(struct hc_sv_worker *worker, uint64_t now) {
     if (now < worker->period_us)
         return;
-    worker->period_us += ((now - worker->period_us) / tick_us(worker) + 1) * tick_us(worker);
+    worker->period_us += (hc_since(worker->period_us, now) / tick_us(worker) + 1) * tick_us(worker);
     renew_handshake_budget(worker);
     plan_drains(worker);
     share_time(worker, now);
@@ -436,7 +437,7 @@ static void receive_handshakes(struct hc_sv_worker *worker) {
         uint64_t from = thread_cpu_us();
         unsigned count = receive_batch(worker, worker->next_lane);
         now = answer(worker, false);
-        hc_sv_time_budget_take(budget, thread_cpu_us() - from);
+        hc_sv_time_budget_take(budget, hc_since(from, thread_cpu_us()));
         worker->handshakes += count;
         empty = count < hc_sv_udp_batch(worker->next_lane) ? empty + 1 : 0;
         worker->next_lane =
@@ -499,7 +500,7 @@ static void on_mail(evutil_socket_t descriptor, short events, void *context) {
                                               .arrived_us = mail.arrived_us};
         (void)receive_placed(worker, &datagram, &mail.placed);
         (void)answer(worker, false);
-        hc_sv_time_budget_take(budget, thread_cpu_us() - from);
+        hc_sv_time_budget_take(budget, hc_since(from, thread_cpu_us()));
     }
     if (any)
         hc_sv_worker_wake(worker);

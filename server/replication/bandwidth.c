@@ -1,6 +1,8 @@
 /// A token bucket whose rate follows the losses.
 #include "server/replication/bandwidth.h"
 
+#include "common/elapsed.h"
+
 #include "hindcast/check.h"
 
 enum {
@@ -27,7 +29,7 @@ static void fill(struct hc_sv_bandwidth *bandwidth, uint64_t now_us) {
     int64_t most = burst(bandwidth);
     if (now_us <= bandwidth->at_us)
         return;
-    uint64_t passed_us = now_us - bandwidth->at_us;
+    uint64_t passed_us = hc_since(bandwidth->at_us, now_us);
     // The product below would overflow after a long time; so long a time pays any debt.
     uint64_t full_us = (uint64_t)(most - bandwidth->saved) / bandwidth->rate + 1;
     if (passed_us >= full_us)

@@ -279,8 +279,10 @@ static void deliver_up(struct hc_sim *sim, unsigned client) {
         mix(sim, packet, (size_t)length);
         size_t size = (size_t)length - PORT_SIZE;
         call_host_works(sim, HC_SIM_WORK_RECEIVE, true);
-        enum hc_status status =
-            hc_sv_host_receive(sim->host, &from, packet + PORT_SIZE, size, hc_sim_host_now(sim));
+        bool data = hc_datagram_kind(packet + PORT_SIZE, size) == HC_DATAGRAM_DATA;
+        uint64_t ahead_us = data ? sim->config.arrivals_ahead_us : 0;
+        enum hc_status status = hc_sv_host_receive(sim->host, &from, packet + PORT_SIZE, size,
+                                                   hc_sim_host_now(sim) + ahead_us);
         call_host_works(sim, HC_SIM_WORK_RECEIVE, false);
         // Only an accepted one: a thief's CONNECT may name another client's nonce.
         if (status == HC_OK && hc_datagram_kind(packet + PORT_SIZE, size) == HC_DATAGRAM_CONNECT)
@@ -306,8 +308,8 @@ static void deliver_down(struct hc_sim *sim, unsigned client) {
         if (seat->client == NULL || port != seat->port)
             continue; // the client has another port by now
         size_t size = (size_t)length - PORT_SIZE;
-        enum hc_status status = hc_client_receive(seat->client, packet + PORT_SIZE, size,
-                                                  hc_sim_client_now(sim, client));
+        uint64_t now_us = hc_sim_client_now(sim, client) + sim->config.arrivals_ahead_us;
+        enum hc_status status = hc_client_receive(seat->client, packet + PORT_SIZE, size, now_us);
         if (sim->config.hooks.client_received != NULL)
             sim->config.hooks.client_received(
                 sim->config.context, sim, client,

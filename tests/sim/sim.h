@@ -78,6 +78,9 @@ struct hc_sim_config {
     unsigned clients;                      ///< that may connect, [1, HC_SERVER_CLIENTS_MAX]
     struct hc_network_sim_config up, down; ///< client to server, server to client, at the beginning
     uint32_t packets_max;                  ///< in flight on each link
+    /// By how much the times of arrivals are ahead of the clock that the other calls take: of DATA
+    /// at the host, of all datagrams at the clients.
+    uint32_t arrivals_ahead_us;
     uint64_t seed;
     /// Adds the hash of each client's world at each tick to the trace; expensive with many clients.
     bool trace_worlds;
