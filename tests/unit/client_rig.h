@@ -20,11 +20,13 @@
 enum {
     RATE = 100, ///< Hz: a tick every 10 ms
     TICK_US = 1000000 / RATE,
-    START_US = 5000000, ///< the server's tick 0 on the client's clock
     CID = 77,
     PLAYER = 1, ///< the client's player
     RETRY_US = 250000,
 };
+
+/// The server's tick 0 on the client's clock, at which keys can be at the end of their life.
+#define START_US (2 * HC_KEYS_LIFE_US)
 
 static const uint8_t entropy[HC_CLIENT_ENTROPY_SIZE] = {5};
 static struct hc_client_config config;
