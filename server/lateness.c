@@ -5,11 +5,6 @@ void hc_sv_lateness_begin(struct hc_sv_lateness *lateness) {
     *lateness = (struct hc_sv_lateness){.any = false};
 }
 
-void hc_sv_lateness_move(struct hc_sv_lateness *lateness) {
-    lateness->age = 0;
-    lateness->later_in_row = 0;
-}
-
 void hc_sv_lateness_input(struct hc_sv_lateness *lateness, hc_tick newest) {
     if ((lateness->any || lateness->received) && newest <= lateness->newest)
         return;

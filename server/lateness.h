@@ -6,13 +6,16 @@
 /// The usual lateness is a running median. A tick in which a newer input came moves it by one step
 /// towards the lateness of that input. A tick without one can only lower it. A step is a sixteenth
 /// of a tick, so half a second of late inputs raises the limit by less than two ticks at 60 Hz. A
-/// step is a whole tick for a second after the first input or a new address, and while the newest
-/// inputs of a whole second were all later than usual; so the limit follows a longer path after a
-/// second at most. The limit rises by at most one tick per tick, so the oldest tick whose inputs
-/// are accepted never goes back.
+/// step is a whole tick for a second after the first input, and while the newest inputs of a whole
+/// second were all later than usual; so the limit follows a longer path after a second at most. The
+/// limit rises by at most one tick per tick, so the oldest tick whose inputs are accepted never
+/// goes back.
 ///
-/// Calls in this order: hc_sv_lateness_begin; hc_sv_lateness_input for each datagram with inputs,
-/// hc_sv_lateness_move for a new address; hc_sv_lateness_tick once per tick.
+/// Lateness is of a session. A new connection or another address begins nothing anew: a client has
+/// as many of them as it wants.
+///
+/// Calls in this order: hc_sv_lateness_begin; hc_sv_lateness_input for each datagram with inputs;
+/// hc_sv_lateness_tick once per tick in which the client is connected.
 #pragma once
 
 #include "hindcast/tick.h"
@@ -26,15 +29,12 @@ struct hc_sv_lateness {
     bool received;         ///< an input newer than all before was received since the last tick
     hc_tick newest;        ///< stamp of the newest input; meaningful while `any` or `received`
     uint32_t usual;        ///< the usual lateness, in parts of a tick; meaningful while `any`
-    uint32_t age;          ///< ticks with a newer input since the first one or the newest address
+    uint32_t age;          ///< ticks with a newer input since the first one
     uint32_t later_in_row; ///< ticks in a row whose newest input was later than usual
 };
 
 /// Begins without any input.
 void hc_sv_lateness_begin(struct hc_sv_lateness *lateness);
-
-/// The client's address changed: the usual lateness follows fast for a second.
-void hc_sv_lateness_move(struct hc_sv_lateness *lateness);
 
 /// Notes the stamp of a datagram's newest input, at most head + future. A stamp that is no newer
 /// than the ones before changes nothing: the input was resent or overtaken.

@@ -80,7 +80,6 @@ static void move(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct 
                  uint64_t now_us) {
     peer->ticket.any = false; // the reset token in it depends on the address
     hc_sv_search_move(host, peer, to);
-    hc_sv_lateness_move(&peer->lateness);
     peer->path = (struct hc_sv_path){.any = false};
     peer->narrow = (struct hc_sv_narrow){.any = true};
     peer->contest.since = peer->connection.sent.next;

@@ -50,6 +50,7 @@ void hc_sv_peer_open(struct hc_sv_peer *peer) {
     peer->user = (struct hc_sv_user){.client_id = 0};
     peer->ever_received = false;
     peer->late_ticks = 0;
+    hc_sv_lateness_begin(&peer->lateness);
     peer->forged = 0;
     memset(peer->seen, 0, HC_OWN_PLAYERS_MAX * sizeof *peer->seen);
     hc_events_channel_begin(&peer->messages);
@@ -69,6 +70,7 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_s
         .seen = peer->seen,
         .answer = {.value = peer->answer.value},
         .late_ticks = peer->late_ticks,
+        .lateness = peer->lateness,
         .address = *address,
         .forged = peer->forged,
         .contest = {.home = *address, .held_us = now_us, .since = 1, .acked_us = now_us},
@@ -77,7 +79,6 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_s
     memcpy(peer->client_nonce, client_nonce, HC_NONCE_SIZE);
     hc_connection_begin(&peer->connection, HC_CONNECTION_SERVER, cid, keys, &peer->messages,
                         now_us);
-    hc_sv_lateness_begin(&peer->lateness);
     hc_sv_client_connect(&peer->replication, cid, extrapolations, rate, now_us);
 }
 

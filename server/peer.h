@@ -158,7 +158,7 @@ struct hc_sv_peer {
     struct hc_address address;  ///< of the connection
     struct hc_sv_former former; ///< until a DATA arrives on the present connection
     uint64_t unproven_us;       ///< the end of all wrong proofs of `continues` at the allowed rate
-    struct hc_sv_lateness lateness; ///< of the client's inputs
+    struct hc_sv_lateness lateness; ///< of the inputs of the session
     struct hc_sv_narrow narrow;
     uint8_t newest_input[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX];
     struct hc_connection connection; ///< its head

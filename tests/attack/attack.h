@@ -105,6 +105,7 @@ void attack_chain(struct attack *attack);
 
 // late_inputs.c: players that change more of the past than their latency explains.
 void attack_late_limit(struct attack *attack);
+void attack_hindsight(struct attack *attack);
 void attack_far_path(struct attack *attack);
 
 // connections.c: messages over bad links, clients that move, and restarted servers.

@@ -101,6 +101,8 @@ static const struct attack_row rows[] = {
     {"late-limit", ATTACK_CORES,
      "a client's inputs may be as late as they usually are plus the late margin, with any acks",
      attack_late_limit},
+    {"hindsight", ATTACK_CORES, "neither a new connection nor a new port opens more of the past",
+     attack_hindsight},
     {"far-path", ATTACK_CORES,
      "a client that gets farther away loses inputs for at most two seconds, at any address",
      attack_far_path},
