@@ -144,7 +144,7 @@ enum {
     HC_FORGED_PER_CONNECTION = 64, ///< and of all sources that name one connection
     HC_FLOOD_DATAGRAMS = 2,        ///< datagrams of a client for each tick,
     HC_FLOOD_BYTES = 1092,         ///< bytes for each tick and player: 64 KiB a second at 60 Hz,
-    HC_FLOOD_US = 4000000,         ///< both over so long: delayed datagrams come at once
+    HC_FLOOD_US = 500000,          ///< both over so long: delayed datagrams come at once
 };
 
 /// A client renews a connection whose keys sealed or opened this seq, or are this old.

@@ -83,10 +83,6 @@ static void put_input(struct hc_sv_host *host, struct hc_sv_peer *peer, unsigned
     case HC_TOO_OLD:
         host->stats.inputs_refused++;
         break;
-    case HC_TOO_NEW: // a repeat may still be in time
-        HC_MARK("input-too-new");
-        host->stats.inputs_refused++;
-        return;
     default: // its slot has an input, or was closed: at a join, as too late, or by force_before
         if (hc_timeline_slot(host->timeline, player, tick) != HC_SLOT_FORCED)
             break;
@@ -97,6 +93,17 @@ static void put_input(struct hc_sv_host *host, struct hc_sv_peer *peer, unsigned
         break;
     }
     *seen = tick + 1;
+}
+
+/// How many of a datagram's ticks are not beyond the future limit. The others are refused, each
+/// time, without a look at them: a repeat may still be in time.
+static uint32_t ticks_in_time(const struct hc_sv_host *host,
+                              const struct hc_input_message *message) {
+    hc_tick end = hc_timeline_head(host->timeline) + host->test.future + 1;
+    uint32_t most = message->first < end ? end - message->first : 0;
+    if (message->count > most)
+        HC_MARK("input-too-new");
+    return message->count < most ? message->count : most;
 }
 
 /// Takes the inputs of a datagram; `acked` is the tick of the newest snapshot that the client has
@@ -110,10 +117,14 @@ static void put_inputs(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_tick
         hc_sv_lateness_input(&peer->lateness,
                              hc_tick_min(message->first + message->count - 1,
                                          hc_timeline_head(host->timeline) + host->test.future));
-    for (unsigned own = 0; own < client->own_count; own++)
-        if (hc_sv_host_plays(host, peer, client->own[own]))
-            hc_sv_receive_force(host, peer, client->own[own], message->force_before);
-    for (uint32_t i = 0; i < message->count; i++) {
+    uint32_t count = ticks_in_time(host, message);
+    for (unsigned own = 0; own < client->own_count; own++) {
+        if (!hc_sv_host_plays(host, peer, client->own[own]))
+            continue;
+        hc_sv_receive_force(host, peer, client->own[own], message->force_before);
+        host->stats.inputs_refused += message->count - count;
+    }
+    for (uint32_t i = 0; i < count; i++) {
         for (unsigned own = 0; own < client->own_count; own++) {
             const void *input = hc_input_run_next(run);
             if (hc_sv_host_plays(host, peer, client->own[own])) // otherwise its join is due

@@ -92,6 +92,7 @@ void attack_log_lines(struct attack *attack);
 
 // time_cheats.c: players that cheat with ticks, inputs and clocks.
 void attack_future(struct attack *attack);
+void attack_saved_inputs(struct attack *attack);
 void attack_speed(struct attack *attack);
 void attack_lag_switch(struct attack *attack);
 void attack_ancient(struct attack *attack);

@@ -193,6 +193,54 @@ void attack_future(struct attack *attack) {
     attack_require_none(attack, 100000);
 }
 
+static uint64_t sanitized;
+
+static void count_and_sanitize(void *input) {
+    sanitized++;
+    hc_arena.sanitize_input(input);
+}
+
+void attack_saved_inputs(struct attack *attack) {
+    enum { USERS = 16, SAVED = 240 };
+    struct hc_game game = hc_arena;
+    game.sanitize_input = count_and_sanitize;
+    struct hc_sim_config config = honest_config(CLIENTS, USERS, LATENCY_MS, 62);
+    config.host.game = config.client.game = &game;
+    struct honest_players *players = honest_create(&config);
+    struct hc_sv_host *host = hc_sim_host(players->sim);
+    struct raw_client users[USERS];
+    honest_join_all(attack, players);
+    for (unsigned u = 0; u < USERS; u++) {
+        raw_client_begin(&users[u], host, hc_address_ipv4(127, 0, 0, 1, (uint16_t)(PORT + u)),
+                         100 + u, 7);
+        attack_require(attack, raw_client_join(&users[u], 1, hc_sim_host_now(players->sim)),
+                       "a user cannot join");
+    }
+    hc_sim_run(players->sim, SECOND_US);
+    sanitized = 0;
+    uint64_t taken = 0, inputs = stats_of(players)->inputs_received;
+    for (unsigned n = 0; n < SAVED * USERS; n++) {
+        struct source source = {.first = head_of(players) + 1 + n / USERS};
+        struct hc_input_message message = {
+            .client_tick = head_of(players), .first = source.first, .count = HC_INPUT_RUN_MAX};
+        taken += raw_client_send_input(&users[n % USERS], message, source_keys, &source,
+                                       hc_sim_host_now(players->sim)) == HC_OK;
+        attack->tries += HC_INPUT_RUN_MAX;
+    }
+    inputs = stats_of(players)->inputs_received - inputs;
+    uint64_t most = USERS * users[0].welcome.future;
+    attack_require(attack, inputs == most, "%llu inputs are taken", (unsigned long long)inputs);
+    attack_require(attack, sanitized == most, "%llu inputs are sanitized",
+                   (unsigned long long)sanitized);
+    attack_require(attack, taken <= USERS * (HC_FLOOD_DATAGRAMS * 60 / 2 + 1),
+                   "%llu datagrams are taken", (unsigned long long)taken);
+    attack_effect(attack, "%llu of %d datagrams are taken, and %llu inputs sanitized",
+                  (unsigned long long)taken, SAVED * USERS, (unsigned long long)sanitized);
+    honest_require_unharmed(attack, players, CLIENTS);
+    honest_destroy(players);
+    attack_require_none(attack, 1000000);
+}
+
 // ---- Speed --------------------------------------------------------------------------------------
 
 enum speed {

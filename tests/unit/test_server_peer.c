@@ -245,7 +245,8 @@ START_TEST(client_may_send_two_datagrams_a_tick_but_not_more_for_long) {
     uint64_t bytes = 0, from_us = us + 100 * (uint64_t)1000000;
     for (unsigned n = 0; n < SECONDS * rate; n++) // full datagrams: too many bytes
         bytes += hc_sv_peer_floods(&peer, 1200, from_us + n * 1000000 / rate) ? 0 : 1200;
-    ck_assert_uint_le(bytes, (SECONDS + HC_FLOOD_US / 1000000) * rate * HC_FLOOD_BYTES + 1200);
+    ck_assert_uint_le(bytes,
+                      (SECONDS * 1000000 + HC_FLOOD_US) * rate * HC_FLOOD_BYTES / 1000000 + 1200);
 }
 END_TEST
 
