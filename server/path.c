@@ -9,7 +9,7 @@
 
 /// Whether too many clients are connected from an address for the peer to move there. Another port
 /// of its own address is never full.
-static bool is_full(const struct hc_sv_host *host, const struct hc_sv_peer *peer,
+static bool is_full(struct hc_sv_host *host, const struct hc_sv_peer *peer,
                     const struct hc_address *address) {
     uint8_t present[16], other[16];
     hc_sv_address_limit_prefix(&peer->address, present);

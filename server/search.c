@@ -46,6 +46,7 @@ struct hc_sv_peer *hc_sv_search_client(struct hc_sv_host *host, uint64_t client_
     for (unsigned i = 0; i < host->places; i++) {
         if (host->search.users[i] != user)
             continue;
+        host->search.matches++;
         struct hc_sv_peer *peer = &host->peers[i];
         if (hc_sv_peer_has_session(peer) && peer->user.client_id == client_id)
             return peer;
@@ -61,12 +62,13 @@ static bool any_has_tag(const uint16_t tags[static HC_SV_ENDED_EACH], uint16_t t
     return any != 0;
 }
 
-bool hc_sv_search_has_ended(const struct hc_sv_host *host, uint64_t client_id, const uint8_t *nonce,
+bool hc_sv_search_has_ended(struct hc_sv_host *host, uint64_t client_id, const uint8_t *nonce,
                             uint64_t now_us) {
     uint16_t tag = tag_of(&host->search, client_id);
     for (unsigned ring = 0; ring < host->places; ring++) {
         size_t first = (size_t)ring * HC_SV_ENDED_EACH;
         bool any = any_has_tag(&host->search.ended[first], tag);
+        host->search.matches += any;
         for (size_t i = first; any && i < first + HC_SV_ENDED_EACH; i++) {
             const struct hc_sv_ended *ended = &host->ended[i];
             if (now_us < ended->until_us && !ended->never_received &&
@@ -78,7 +80,7 @@ bool hc_sv_search_has_ended(const struct hc_sv_host *host, uint64_t client_id, c
     return false;
 }
 
-bool hc_sv_search_address_is_full(const struct hc_sv_host *host, const struct hc_address *address,
+bool hc_sv_search_address_is_full(struct hc_sv_host *host, const struct hc_address *address,
                                   const struct hc_sv_peer *except) {
     uint8_t prefix[16], other[16];
     unsigned count = 0, most = host->config.clients_per_address;
@@ -89,6 +91,7 @@ bool hc_sv_search_address_is_full(const struct hc_sv_host *host, const struct hc
     for (unsigned i = 0; i < host->places; i++) {
         if (host->search.prefixes[i] != hash)
             continue;
+        host->search.matches++;
         const struct hc_sv_peer *peer = &host->peers[i];
         hc_sv_address_limit_prefix(&peer->address, other);
         count += peer->state == HC_SV_PEER_PLAYING && peer != except &&

@@ -2,7 +2,7 @@
 ///
 /// Anybody with a token can ask for these searches as often as it likes, and a peer has 38 kB. So
 /// they read little memory: a hash or a tag of each peer and of each ended connection, and only
-/// those that match from the host.
+/// those that match from the host, which are counted.
 ///
 /// Calls: hc_sv_search_connected and hc_sv_search_ended for each connection, hc_sv_search_move for
 /// each change of an address; any query.
@@ -22,6 +22,7 @@ struct hc_sv_search {
     uint64_t *prefixes; ///< [clients] hash of the prefix of the peer's address
     uint64_t *users;    ///< [clients] client_id of its newest connection, xor the seed; 0: none
     uint16_t *ended;    ///< [clients][HC_SV_ENDED_EACH] tag of the user of the ended connection
+    uint64_t matches;   ///< peers and rings of ended connections that were read from the host
 };
 
 /// Lays out the memory for `clients` from `base`, which is zeroed (NULL: only measures). Returns
@@ -43,9 +44,9 @@ void hc_sv_search_ended(struct hc_sv_host *host, size_t place, uint64_t client_i
 struct hc_sv_peer *hc_sv_search_client(struct hc_sv_host *host, uint64_t client_id);
 
 /// Whether the client's attempt with this nonce made a connection that ended lately.
-bool hc_sv_search_has_ended(const struct hc_sv_host *host, uint64_t client_id, const uint8_t *nonce,
+bool hc_sv_search_has_ended(struct hc_sv_host *host, uint64_t client_id, const uint8_t *nonce,
                             uint64_t now_us);
 
 /// Whether the address or its prefix has as many clients as allowed, not counting `except`.
-bool hc_sv_search_address_is_full(const struct hc_sv_host *host, const struct hc_address *address,
+bool hc_sv_search_address_is_full(struct hc_sv_host *host, const struct hc_address *address,
                                   const struct hc_sv_peer *except);

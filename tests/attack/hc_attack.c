@@ -58,7 +58,7 @@ static const struct attack_row rows[] = {
      "512 clients of a restarted server receive a RESET within a second of a flood by strangers",
      attack_reset_flood},
     {"searches", ATTACK_CORES,
-     "a denied CONNECT and a DATA from a new address take little longer beside many clients",
+     "a denied CONNECT and a DATA from a new address read few clients, however many there are",
      attack_searches},
     {"connect-flips", ATTACK_CORES, "a CONNECT with any changed bit admits no client",
      attack_connect_flips},
