@@ -2,35 +2,51 @@
 #include "proto/name.h"
 
 #include "hindcast/check.h"
+#include "proto/marks.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-/// Unicode 15: Default_Ignorable_Code_Point, with all bidi and zero-width characters, and the other
-/// controls and noncharacters. Ascending. The last two of every plane are noncharacters too.
+/// Unicode 15: the general categories Cc, Cf, Zl, Zp and Zs without U+0020, which hold all
+/// controls, bidi and zero-width characters and blanks; Default_Ignorable_Code_Point;
+/// noncharacters; and the characters of other categories that are blank. Ascending. The last two of
+/// every plane are noncharacters too.
 static const struct range {
     uint32_t first, last;
 } refused[] = {
     {0x0000, 0x001f},   // C0
-    {0x007f, 0x009f},   // DEL, C1
+    {0x007f, 0x00a0},   // DEL, C1, no-break space
     {0x00ad, 0x00ad},   // soft hyphen
     {0x034f, 0x034f},   // combining grapheme joiner
+    {0x0600, 0x0605},   // Arabic number signs
     {0x061c, 0x061c},   // Arabic letter mark: bidi
+    {0x06dd, 0x06dd},   // end of ayah
+    {0x070f, 0x070f},   // Syriac abbreviation mark
+    {0x0890, 0x0891},   // Arabic currency marks
+    {0x08e2, 0x08e2},   // disputed end of ayah
     {0x115f, 0x1160},   // Hangul fillers
+    {0x1680, 0x1680},   // Ogham space
     {0x17b4, 0x17b5},   // Khmer inherent vowels
     {0x180b, 0x180f},   // Mongolian selectors and vowel separator
-    {0x200b, 0x200f},   // zero-width space and joiners; bidi marks
-    {0x2028, 0x202e},   // line and paragraph separators; bidi embeddings and overrides
-    {0x2060, 0x206f},   // word joiner, invisible operators; bidi isolates; deprecated controls
+    {0x2000, 0x200f},   // spaces; zero-width space and joiners; bidi marks
+    {0x2028, 0x202f},   // line and paragraph separators; bidi controls; a space
+    {0x205f, 0x206f},   // a space, word joiner, invisible operators; bidi isolates; controls
+    {0x2800, 0x2800},   // blank braille
+    {0x3000, 0x3000},   // ideographic space
     {0x3164, 0x3164},   // Hangul filler
     {0xfdd0, 0xfdef},   // noncharacters
     {0xfe00, 0xfe0f},   // variation selectors
     {0xfeff, 0xfeff},   // zero-width no-break space
     {0xffa0, 0xffa0},   // half-width Hangul filler
     {0xfff0, 0xfffb},   // unassigned ignorables, interlinear annotation
-    {0x1bca0, 0x1bca3}, // shorthand format controls
-    {0x1d173, 0x1d17a}, // musical beams and slurs
-    {0xe0000, 0xe0fff}, // tags, more variation selectors
+    {0x110bd, 0x110bd}, // Kaithi number signs
+    {0x110cd, 0x110cd}, {0x13430, 0x1343f}, // hieroglyphic format controls
+    {0x13441, 0x13442},                     // blank hieroglyphs
+    {0x16fe4, 0x16fe4},                     // Khitan filler
+    {0x1bca0, 0x1bca3},                     // shorthand format controls
+    {0x1d159, 0x1d159},                     // musical null notehead
+    {0x1d173, 0x1d17a},                     // musical beams and slurs
+    {0xe0000, 0xe0fff},                     // tags, more variation selectors
 };
 
 static bool is_refused(uint32_t point) {
@@ -72,6 +88,7 @@ size_t hc_name_size(const uint8_t padded[static HC_NAME_MAX]) {
 }
 
 enum hc_status hc_name_check(const uint8_t *bytes, size_t size) {
+    uint32_t before = ' '; // nothing can be seen there
     if (size == 0 || size > HC_NAME_MAX)
         return HC_INVALID;
     for (size_t at = 0, used = 0; at < size; at += used) {
@@ -79,10 +96,11 @@ enum hc_status hc_name_check(const uint8_t *bytes, size_t size) {
         enum hc_status status = decode(bytes + at, size - at, &point, &used);
         if (status != HC_OK)
             return status;
-        if (is_refused(point))
+        if (is_refused(point) || (before == ' ' && hc_is_mark(point)) || (at == 0 && point == ' '))
             return HC_UNEXPECTED;
+        before = point;
     }
-    return HC_OK;
+    return before == ' ' ? HC_UNEXPECTED : HC_OK;
 }
 
 static bool is_printed(uint8_t byte) {

@@ -22,9 +22,11 @@ size_t hc_name_size(const uint8_t padded[static HC_NAME_MAX]);
 ///   HC_TRUNCATED   the last character is cut short
 ///   HC_MALFORMED   not UTF-8 (RFC 3629): stray or missing bytes, overlong forms, surrogates,
 ///                  above U+10FFFF
-///   HC_UNEXPECTED  a character that is invisible or controls a screen: C0, DEL, C1, line
-///                  separators, bidi controls, zero-width and all else that Unicode calls default
-///                  ignorable (so variation selectors and joined emoji too), noncharacters
+///   HC_UNEXPECTED  a character that nobody can see, or that controls a screen: controls, format
+///                  characters such as bidi controls, line separators, spaces other than U+0020,
+///                  all that Unicode calls default ignorable (so variation selectors and joined
+///                  emoji too), blank letters, noncharacters; a space at the begin or the end; a
+///                  combining mark at the begin or after a space
 ///
 /// The length comes first; bytes and characters follow from left to right.
 enum hc_status hc_name_check(const uint8_t *bytes, size_t size);

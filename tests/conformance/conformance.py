@@ -185,6 +185,9 @@ def tokens(t):
              ("rights-of-5-players", dict(rights=5), 2),
              ("name-control", dict(name=b"a\nb"), 11), ("name-not-utf8", dict(name=b"a\xff"), 11),
              ("name-bidi", dict(name="a\u202eb".encode()), 11), ("name-invisible", dict(name="a\u200bb".encode()), 11),
+             ("name-space", dict(name=b" "), 11), ("name-space-last", dict(name=b"a "), 11),
+             ("name-no-break-space", dict(name="a\u00a0b".encode()), 11),
+             ("name-blank", dict(name="\u2800".encode()), 11), ("name-mark", dict(name="\u0303a".encode()), 11),
              ("name-line-separator", dict(name="a\u2028b".encode()), 11),
              ("name-overlong-utf8", dict(name=b"a\xc1\x81"), 11), ("name-after-zero", dict(name=b"a\0b"), 11))
     for name, more, reason in cases:

@@ -2,12 +2,27 @@
 import unicodedata
 
 
+# Default ignorable code points that are of no category in HIDDEN, and blank characters.
+IGNORABLE = ((0x34F, 0x34F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2060, 0x206F), (0x3164, 0x3164),
+             (0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0xE0000, 0xE0FFF))
+BLANK = (0x2800, 0x13441, 0x13442, 0x16FE4, 0x1D159)
+HIDDEN, MARKS = ("Cc", "Cf", "Zl", "Zp", "Zs"), ("Mn", "Me")
+
+
+def is_seen(x):
+    c = ord(x)
+    return x == " " or not (unicodedata.category(x) in HIDDEN or any(a <= c <= b for a, b in IGNORABLE) or c in BLANK or
+                            c & 0xFFFE == 0xFFFE or 0xFDD0 <= c <= 0xFDEF)
+
+
 def is_text(b):
-    """Whether the bytes are UTF-8 without control, format and separator characters."""
+    """Whether the bytes are UTF-8, and all of them can be seen."""
     try:
-        return all(unicodedata.category(x) not in ("Cc", "Cf", "Zl", "Zp", "Cs") for x in b.decode())
+        text = b.decode()
     except UnicodeDecodeError:
         return False
+    return (all(map(is_seen, text)) and text == text.strip(" ") and
+            not any(a == " " and unicodedata.category(x) in MARKS for a, x in zip(" " + text, text)))
 
 
 def read_names(m, players):

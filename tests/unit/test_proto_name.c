@@ -134,22 +134,31 @@ START_TEST(each_bad_name_is_refused_for_its_reason) {
 }
 END_TEST
 
-/// Whether a character must be refused, by its class. The test counts those that are refused only
-/// because Unicode calls them default ignorable.
+/// Whether a character must be refused, by its class. The test counts the others that are refused.
 static bool must_be_refused(uint32_t point) {
     bool is_control = point < 0x20 || (point >= 0x7f && point < 0xa0);
     bool bidi = point == 0x61c || point == 0x200e || point == 0x200f ||
                 (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
     bool zero_width = (point >= 0x200b && point <= 0x200d) || point == 0x2060 || point == 0xfeff;
     bool none = (point >= 0xfdd0 && point <= 0xfdef) || point % 0x10000 >= 0xfffe;
-    return is_control || bidi || zero_width || none || point == 0x2028 || point == 0x2029;
+    bool space = point == 0xa0 || (point >= 0x2000 && point <= 0x200a) || point == 0x202f ||
+                 point == 0x205f || point == 0x3000 || point == 0x1680;
+    return is_control || bidi || zero_width || space || none || point == 0x2028 ||
+           point == 0x2029 || point == 0x2800;
+}
+
+/// The status of a name of a character between two letters.
+static enum hc_status check_between(uint32_t point) {
+    uint8_t bytes[6] = {'A'};
+    size_t size = encode(point, bytes + 1);
+    bytes[1 + size] = 'b';
+    return hc_name_check(bytes, size + 2);
 }
 
 START_TEST(only_invisible_characters_are_refused) {
     unsigned others = 0, others_of_plane_14 = 0;
     for (uint32_t point = 0; point < 0x200000; point++) {
-        uint8_t bytes[4];
-        enum hc_status status = hc_name_check(bytes, encode(point, bytes));
+        enum hc_status status = check_between(point);
         if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) {
             if (status != HC_MALFORMED)
                 ck_abort_msg("U+%04X: %s", point, hc_status_text(status));
@@ -162,9 +171,39 @@ START_TEST(only_invisible_characters_are_refused) {
             *(point >> 16 == 14 ? &others_of_plane_14 : &others) += 1;
     }
     // Default_Ignorable_Code_Point has 4174 members: 4096 in plane 14, and 17 that are bidi or
-    // zero-width. Three of interlinear annotation are refused too.
+    // zero-width. Three of interlinear annotation are refused too, 11 Arabic and Syriac signs and 2
+    // of Kaithi, 16 controls of hieroglyphs, and 4 blank letters.
     ck_assert_uint_eq(others_of_plane_14, 4096);
-    ck_assert_uint_eq(others, 4174 - 4096 - 17 + 3);
+    ck_assert_uint_eq(others, 4174 - 4096 - 17 + 3 + 11 + 2 + 16 + 4);
+}
+END_TEST
+
+START_TEST(a_combining_mark_needs_a_character_before_it) {
+    unsigned marks = 0;
+    for (uint32_t point = 0x80; point < 0x110000; point++) {
+        uint8_t alone[4], after[6] = {'A', ' '};
+        size_t size = point >= 0xd800 && point <= 0xdfff ? 0 : encode(point, alone);
+        if (size == 0 || check_between(point) != HC_OK)
+            continue;
+        memcpy(after + 2, alone, size);
+        bool is_mark = hc_name_check(alone, size) == HC_UNEXPECTED;
+        if (is_mark != (hc_name_check(after, size + 2) == HC_UNEXPECTED))
+            ck_abort_msg("U+%04X", point);
+        marks += is_mark;
+    }
+    // 1998 characters are of the categories Mn and Me; 264 of them are refused anyway.
+    ck_assert_uint_eq(marks, 1998 - 264);
+}
+END_TEST
+
+START_TEST(a_space_stands_between_other_characters) {
+    static const char *const refused[] = {" ", "  ", " Ada", "Ada ", " A "};
+    static const char *const names[] = {"A b", "A  b", "a b c"};
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+        ck_assert_int_eq(hc_name_check((const uint8_t *)refused[i], strlen(refused[i])),
+                         HC_UNEXPECTED);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        ck_assert_int_eq(hc_name_check((const uint8_t *)names[i], strlen(names[i])), HC_OK);
 }
 END_TEST
 
@@ -308,6 +347,8 @@ int main(void) {
     tcase_add_test(tests, names_of_many_scripts_are_accepted);
     tcase_add_test(tests, each_bad_name_is_refused_for_its_reason);
     tcase_add_test(tests, only_invisible_characters_are_refused);
+    tcase_add_test(tests, a_combining_mark_needs_a_character_before_it);
+    tcase_add_test(tests, a_space_stands_between_other_characters);
     tcase_add_test(tests, the_name_check_and_the_precheck_agree_about_utf8);
     tcase_add_test(tests, a_padded_name_ends_where_its_zeros_begin);
     tcase_add_test(tests, escaped_bytes_are_one_printable_line_and_read_back);
