@@ -35,8 +35,9 @@ struct hc_bot {
     const uint8_t *presence; ///< [entities] an enum hc_presence each
     const uint8_t *states;   ///< [entities * stride], as the bot's client shows them
     hc_player player;        ///< the bot's own
-    struct hc_rng *rng;      ///< the only source of random numbers, so that a seed repeats a run
-    void *memory;            ///< HC_BOT_MEMORY bytes of this bot, aligned as uint64_t; at first 0
+    struct hc_rng *rng; ///< the only source of random numbers, so that a seed repeats a run; the
+                        ///< seed of NPCs is secret, because clients know that of the world
+    void *memory; ///< HC_BOT_MEMORY bytes of this bot, aligned as uint64_t; at first 0
 };
 
 /// Writes a bot's input (input_size bytes, zeroed) to `input`.

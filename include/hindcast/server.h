@@ -365,7 +365,8 @@ HC_API enum hc_status hc_server_remove_npc(struct hc_server *server, hc_player p
 /// tick (hc_field.shown_ago). The first input of a tick counts. A tick without one at its step
 /// takes the prediction, as if a client's input had not come in time. Clients predict the NPC as
 /// any other player, and receive the inputs of coming ticks with each snapshot: a client lacks none
-/// that is put further ahead than a datagram to it takes, and its `lead`.
+/// that is put further ahead than a datagram to it takes, and its `lead`. A program draws the
+/// decisions of NPCs from a secret seed: clients know that of the world.
 ///
 /// HC_UNEXPECTED: `player` is no NPC, or has not joined yet. HC_TOO_OLD: before the head.
 /// HC_TOO_NEW: more than 64 ticks after it. HC_DUPLICATE: the tick has its input.

@@ -4,6 +4,7 @@
 #include "common/programs/thinker.h"
 #include "hindcast/server.h"
 
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -36,12 +37,14 @@ struct hc_sv_npcs *hc_sv_npcs_create(struct hc_server *server,
         hc_sv_npcs_destroy(npcs);
         return NULL;
     }
+    uint64_t seed; // clients know the world's, and could foretell the NPCs by it
+    randombytes_buf(&seed, sizeof(seed));
     for (unsigned i = 0; i < npcs->count; i++) {
         char name[HC_TOKEN_NAME_SIZE + 1];
         snprintf(name, sizeof(name), "NPC %u", i + 1);
         npcs->players[i] = hc_server_add_npc(server);
         (void)hc_server_name_npc(server, npcs->players[i], name); // there is a slot for each
-        hc_thinker_init(&npcs->thinkers[i], options->plugin.think, options->seed, i);
+        hc_thinker_init(&npcs->thinkers[i], options->plugin.think, seed, i);
     }
     return npcs;
 }

@@ -129,7 +129,8 @@ static const struct argp_option table[] = {
      "everything "
      "(default: as the game says)",
      0},
-    {"seed", KEY_SEED, "N", 0, "Seed of the world (default: random)", 0},
+    {"seed", KEY_SEED, "N", 0,
+     "Seed of the world (default: random), which clients know; NPCs have a secret one", 0},
     {"ticks", KEY_TICKS, "N", 0, "Stop after N ticks", 0},
     {"status-every", KEY_STATUS_EVERY, "S", 0,
      "Log a status line every S seconds, at level info (default: none)", 0},
