@@ -23,6 +23,9 @@ size_t hc_cl_interpolation_layout(struct hc_cl_interpolation *interpolation,
     interpolation->errors =
         hc_carve(base, &used, entities * interpolation->width * sizeof *interpolation->errors);
     interpolation->since_us = hc_carve(base, &used, entities * sizeof *interpolation->since_us);
+    interpolation->since = hc_carve(base, &used, entities * sizeof *interpolation->since);
+    for (size_t e = 0; e < entities && base != NULL; e++)
+        interpolation->since[e] = HC_NO_TICK;
     for (int i = 0; i < 2; i++) {
         interpolation->presence[i] = hc_carve(base, &used, entities);
         interpolation->states[i] = hc_carve(base, &used, entities * world->stride);
@@ -196,11 +199,44 @@ static int64_t *errors_of(const struct hc_cl_interpolation *interpolation, hc_en
     return interpolation->errors + (size_t)entity * interpolation->width;
 }
 
+/// Ends the errors of an entity.
+static void forget(struct hc_cl_interpolation *interpolation, hc_entity entity) {
+    memset(errors_of(interpolation, entity), 0, interpolation->width * sizeof(int64_t));
+    interpolation->since[entity] = HC_NO_TICK;
+}
+
 static int64_t error_now(const struct hc_cl_interpolation *interpolation, hc_entity entity,
                          uint16_t field, uint64_t now_us) {
     int64_t error = errors_of(interpolation, entity)[field];
     uint64_t age_us = hc_since(interpolation->since_us[entity], now_us);
     return error == 0 ? 0 : hc_cl_interpolation_decay(error, age_us, interpolation->smoothing_us);
+}
+
+/// Whether an entity has moved smoothly from the tick of its errors to the shown `tick`.
+static bool went_along(const struct hc_cl_interpolation *interpolation,
+                       const struct hc_timeline *timeline, hc_entity entity, hc_tick tick) {
+    hc_tick from = hc_tick_max(interpolation->since[entity], hc_timeline_oldest(timeline));
+    bool smoothly = true;
+    for (; from < tick && smoothly; from++) {
+        struct worlds worlds = recorded(timeline, (struct hc_cl_interpolation_time){from, 1});
+        struct pair pair = pair_of(&worlds, interpolation->world, entity);
+        smoothly = smooth(interpolation->world, entity, &pair);
+    }
+    return smoothly;
+}
+
+/// Ends the errors of entities that have not moved smoothly to the tick at which they are shown.
+static void end_errors(struct hc_cl_interpolation *interpolation,
+                       const struct hc_timeline *timeline, const struct range *range,
+                       hc_tick tick) {
+    for (uint32_t e = range->first; e < range->end; e++) {
+        if (interpolation->since[e] == HC_NO_TICK)
+            continue;
+        if (went_along(interpolation, timeline, (hc_entity)e, tick))
+            interpolation->since[e] = tick;
+        else
+            forget(interpolation, (hc_entity)e);
+    }
 }
 
 /// Copies the entities of a range at `tick` to one of the two captured worlds.
@@ -223,6 +259,7 @@ void hc_cl_interpolation_capture(struct hc_cl_interpolation *interpolation,
     while (range.end < interpolation->world->entities) {
         range = range_from(interpolation, times, range.end);
         const struct hc_cl_interpolation_time *time = range.own ? &times->own : &times->others;
+        end_errors(interpolation, timeline, &range, time->tick);
         for (uint32_t i = 0; i < 2; i++)
             copy_range(interpolation, timeline, &range, time->tick + (time->fraction > 0 ? i : 0),
                        i);
@@ -254,13 +291,14 @@ static bool too_far(const struct hc_world *world, hc_entity entity, const int64_
 
 static void correct_entity(struct hc_cl_interpolation *interpolation, hc_entity entity,
                            const struct pair *before, const struct pair *after,
-                           uint32_t old_fraction, uint32_t fraction, uint64_t now_us) {
+                           uint32_t old_fraction, const struct hc_cl_interpolation_time *time,
+                           uint64_t now_us) {
     const struct hc_kind *kind = hc_world_kind(interpolation->world, entity);
     int64_t *errors = errors_of(interpolation, entity), was[HC_FIELDS_MAX], is[HC_FIELDS_MAX];
     bool pops = before->presence[0] != HC_ALIVE || after->presence[0] != HC_ALIVE;
     if (!pops) {
         blend(interpolation->world, entity, before, old_fraction, was);
-        blend(interpolation->world, entity, after, fraction, is);
+        blend(interpolation->world, entity, after, time->fraction, is);
         for (uint16_t f = 0; f < kind->field_count; f++) {
             const struct hc_field *field = &kind->fields[f];
             int64_t error = error_now(interpolation, entity, f, now_us) + was[f] - is[f];
@@ -271,9 +309,10 @@ static void correct_entity(struct hc_cl_interpolation *interpolation, hc_entity 
         }
         pops = too_far(interpolation->world, entity, errors);
     }
-    if (pops)
-        memset(errors, 0, kind->field_count * sizeof *errors);
     interpolation->since_us[entity] = now_us;
+    interpolation->since[entity] = time->tick;
+    if (pops)
+        forget(interpolation, entity);
 }
 
 static bool same(const struct pair *a, const struct pair *b, size_t size) {
@@ -310,8 +349,8 @@ static void correct_range(struct hc_cl_interpolation *interpolation, const struc
         struct pair before = pair_of(was, world, (hc_entity)e);
         struct pair after = pair_of(is, world, (hc_entity)e);
         if (moved || !same(&before, &after, world->stride))
-            correct_entity(interpolation, (hc_entity)e, &before, &after, old->fraction,
-                           time->fraction, now_us);
+            correct_entity(interpolation, (hc_entity)e, &before, &after, old->fraction, time,
+                           now_us);
     }
 }
 
@@ -346,7 +385,9 @@ bool hc_cl_interpolation_show(const struct hc_cl_interpolation *interpolation,
         return false;
     const struct hc_kind *kind = hc_world_kind(interpolation->world, entity);
     blend(interpolation->world, entity, &pair, time.fraction, fields);
-    for (uint16_t f = 0; f < kind->field_count; f++)
+    bool errs = interpolation->since[entity] != HC_NO_TICK &&
+                went_along(interpolation, timeline, entity, time.tick);
+    for (uint16_t f = 0; f < kind->field_count && errs; f++)
         fields[f] = wrap(&kind->fields[f], fields[f] + error_now(interpolation, entity, f, now_us));
     return true;
 }

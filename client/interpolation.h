@@ -4,7 +4,8 @@
 /// value and halves again and again. Around each change of the timeline's past:
 ///   1. hc_cl_interpolation_capture; 2. the change; 3. hc_cl_interpolation_correct, which puts the
 ///   difference of the state shown before and the one shown now into the errors: so nothing jumps.
-/// Without corrections the errors are 0, and the shown state is exactly the recorded one.
+/// An error ends where the entity teleports, or is not alive, on its way since: it is of the place
+/// before. Without corrections the errors are 0, and the shown state is exactly the recorded one.
 #pragma once
 
 #include "hindcast/client.h"
@@ -33,6 +34,7 @@ struct hc_cl_interpolation {
     uint32_t width;        ///< the most fields of any kind
     int64_t *errors;       ///< [entities * width] at `since_us`
     uint64_t *since_us;    ///< [entities]
+    hc_tick *since;        ///< [entities] shown tick of the errors; HC_NO_TICK: there are none
 
     // The state captured before a change.
     bool captured;

@@ -175,6 +175,38 @@ START_TEST(correction_does_not_jump_and_halves_in_the_configured_time) {
 }
 END_TEST
 
+START_TEST(fading_correction_ends_where_the_entity_teleports_or_is_away) {
+    struct glider truth = fast, leaping;
+    hc_entity leaper = 1, leaver = 2;
+    truth.x += 100;
+    for (hc_entity entity = leaper; entity <= leaver; entity++)
+        put_state(10, 10, entity, &fast);
+    for (int i = 0; i < 3; i++)
+        hc_timeline_advance(timeline);
+    struct hc_cl_interpolation_time time = {.tick = 10};
+    correct(10, 11, leaper, &truth, time, 0);
+    correct(10, 12, leaver, &truth, time, 0);
+    memcpy(&leaping, hc_timeline_states(timeline, 11) + leaper * world.stride, sizeof leaping);
+    leaping.speed = TELEPORT + 1; // to its place at tick 12
+    put_state(11, 13, leaper, &leaping);
+    put_state(11, 13, leaver, NULL);
+    put_state(12, 13, leaver, &truth);
+    hc_timeline_resimulate(timeline);
+    time.tick = 11;
+    ck_assert_int_eq(show(time, 0, leaper).fields[0], (leaping.x - 100) * UNIT);
+    time.tick = 12;
+    ck_assert_int_eq(show(time, 0, leaper).fields[0], (leaping.x + leaping.speed) * UNIT);
+    ck_assert_int_eq(show(time, 0, leaver).fields[0], truth.x * UNIT);
+    // The next correction does not take it up again, also when it is of both places.
+    const struct hc_cl_interpolation_times times = {time, time};
+    hc_cl_interpolation_capture(&interpolation, timeline, &times);
+    hc_cl_interpolation_correct(&interpolation, timeline, &times, 0);
+    ck_assert_int_eq(show(time, 0, leaper).fields[0], (leaping.x + leaping.speed) * UNIT);
+    time.tick = 11;
+    ck_assert_int_eq(show(time, 0, leaper).fields[0], leaping.x * UNIT);
+}
+END_TEST
+
 START_TEST(correction_beyond_the_teleport_distance_or_of_presence_pops) {
     struct hc_cl_interpolation_time time = {.tick = 10};
     struct glider truth = fast;
@@ -342,6 +374,7 @@ int main(void) {
     tcase_add_test(tests, state_without_corrections_is_shown_as_recorded);
     tcase_add_test(tests, teleport_or_change_of_presence_is_not_interpolated);
     tcase_add_test(tests, correction_does_not_jump_and_halves_in_the_configured_time);
+    tcase_add_test(tests, fading_correction_ends_where_the_entity_teleports_or_is_away);
     tcase_add_test(tests, correction_beyond_the_teleport_distance_or_of_presence_pops);
     tcase_add_test(tests, own_players_are_shown_and_corrected_at_a_time_of_their_own);
     tcase_add_test(tests, shown_time_with_a_changing_offset_never_runs_backwards);
