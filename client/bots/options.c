@@ -52,6 +52,9 @@ enum {
     KEY_RIGHT_LINK,
     KEY_BOT,
     KEY_OVERLAY,
+    KEY_KEYS,
+    KEY_WIDTH,
+    KEY_HEIGHT,
     KEY_FRAMES,
     KEY_SCREENSHOT,
     KEY_DRAWING,
@@ -60,6 +63,7 @@ enum {
     GROUP_LINK = 2,
     GROUP_OTHER = 3,
     FRAMES_MAX = 1000000,
+    PIXELS_MAX = 8192,
     WHY_MAX = 9000, ///< bytes of a sentence with two paths
 };
 
@@ -114,6 +118,9 @@ static const struct argp_option view_table[] = {
     {"split", KEY_SPLIT, NULL, 0, "Show two clients side by side, each over its own link", 0},
     {"bot", KEY_BOT, NULL, 0, "Let bots play", 0},
     {"overlay", KEY_OVERLAY, NULL, 0, "Begin with the overlay of figures and ghosts (F1)", 0},
+    {"keys", KEY_KEYS, NULL, 0, "Begin with the list of keys (F2)", 0},
+    {"width", KEY_WIDTH, "N", 0, "Pixels of the window from left to right (default 1280)", 0},
+    {"height", KEY_HEIGHT, "N", 0, "Pixels of the window from top to bottom (default 640)", 0},
     {"frames", KEY_FRAMES, "N", 0,
      "Need no display, and end after N frames of play (default: until the window is closed)", 0},
     {"screenshot", KEY_SCREENSHOT, "FILE", 0, "Write the last of --frames as a PNG picture", 0},
@@ -206,6 +213,8 @@ static const struct number {
     {KEY_SNAPSHOT_RATE, 0, 1, HC_TICK_RATE_MAX, " Hz"},
     {KEY_STEP, 0, 1, HC_CL_OPTIONS_CLIENTS_MAX, ""},
     {KEY_FRAMES, 0, 1, FRAMES_MAX, ""},
+    {KEY_WIDTH, 0, 160, PIXELS_MAX, ""},
+    {KEY_HEIGHT, 0, 120, PIXELS_MAX, ""},
 };
 
 /// The state of a parse: the options so far, and what must wait for its end.
@@ -406,6 +415,12 @@ static void set_load_number(struct hc_cl_options *options, int key, uint32_t sma
     case KEY_STEP:
         options->step = small;
         break;
+    case KEY_WIDTH:
+        options->width = small;
+        break;
+    case KEY_HEIGHT:
+        options->height = small;
+        break;
     case KEY_FRAMES:
         options->frames = small;
         break;
@@ -553,6 +568,9 @@ static bool set_text(struct reading *reading, int key, const char *text) {
     case KEY_OVERLAY:
         options->overlay = true;
         return true;
+    case KEY_KEYS:
+        options->keys = true;
+        return true;
     case KEY_SPLIT: // resolve_view
         return true;
     default:
@@ -629,7 +647,8 @@ void hc_cl_options_parse(struct hc_cl_options *options, enum hc_cl_options_progr
                     "Keys: W A S D or the arrows move, the mouse aims, space or a mouse button "
                     "fires; with --split W A S D are the left client's, and the arrows and Enter "
                     "the right one's. Gamepads: a stick moves, the other aims, A or a trigger "
-                    "fires. F1 toggles the overlay, Escape ends."},
+                    "fires. F1 toggles the overlay, Escape ends. F2 lists all keys, also those of "
+                    "the game: a button for each of its input's fields."},
     };
     struct hc_client_config client = hc_client_config_default();
     *options = (struct hc_cl_options){
@@ -642,6 +661,8 @@ void hc_cl_options_parse(struct hc_cl_options *options, enum hc_cl_options_progr
         .link = hc_network_sim_config_default(),
         .seed = 1,
         .activity = 100,
+        .width = 1280,
+        .height = 640,
     };
     struct reading reading = {.options = options, .program = program};
     argp_err_exit_status = 2;

@@ -48,7 +48,8 @@ struct hc_cl_options {
 
     // Of hindcast-view alone; its `clients` are 2 with --split, else 1.
     bool bot;                                ///< bots play instead of people
-    bool overlay;                            ///< shown at the start
+    bool overlay, keys;                      ///< shown at the start
+    uint32_t width, height;                  ///< of the window, pixels
     uint32_t frames;                         ///< of play, without a display; 0: until it is closed
     const char *screenshot;                  ///< path of the picture; NULL: none
     const char *drawing;                     ///< path of the game's drawing; NULL: none

@@ -27,25 +27,51 @@ static double stronger(double a, double b) {
     return fabs(a) > fabs(b) ? a : b;
 }
 
-void hc_cl_controls_apply(const struct hc_game *game, const struct hc_cl_controls *controls,
-                          void *input) {
+static bool is_button(const struct hc_field *field) {
+    return !field->is_signed && strcmp(field->name, "aim") != 0 && !field->shown_ago &&
+           !field->own_shown_ago;
+}
+
+enum hc_cl_control hc_cl_controls_of(const struct hc_game *game, uint8_t index) {
+    const struct hc_field *field = &game->input_fields[index];
     unsigned axes = 0, button = 0;
     for (uint8_t f = 0; f < game->input_field_count; f++)
         axes += game->input_fields[f].is_signed;
+    for (uint8_t f = 0; f < index; f++)
+        button += is_button(&game->input_fields[f]);
+    if (field->is_signed && axes == 1)
+        return HC_CL_CONTROL_BOTH;
+    if (field->is_signed)
+        return is_horizontal(field) ? HC_CL_CONTROL_X : HC_CL_CONTROL_Y;
+    if (is_button(field))
+        return button < HC_CL_CONTROLS_BUTTONS ? HC_CL_CONTROL_BUTTON + button : HC_CL_CONTROL_NONE;
+    return field->shown_ago || field->own_shown_ago ? HC_CL_CONTROL_NONE : HC_CL_CONTROL_AIM;
+}
+
+void hc_cl_controls_apply(const struct hc_game *game, const struct hc_cl_controls *controls,
+                          void *input) {
     for (uint8_t f = 0; f < game->input_field_count; f++) {
         const struct hc_field *field = &game->input_fields[f];
-        if (field->is_signed && axes == 1) {
+        enum hc_cl_control control = hc_cl_controls_of(game, f);
+        switch (control) {
+        case HC_CL_CONTROL_NONE:
+            hc_field_set(field, input, 0);
+            break;
+        case HC_CL_CONTROL_X:
+            hc_field_set(field, input, scaled(field, controls->x));
+            break;
+        case HC_CL_CONTROL_Y:
+            hc_field_set(field, input, scaled(field, controls->y));
+            break;
+        case HC_CL_CONTROL_BOTH:
             hc_field_set(field, input, scaled(field, stronger(controls->y, controls->x)));
-        } else if (field->is_signed) {
-            hc_field_set(field, input,
-                         scaled(field, is_horizontal(field) ? controls->x : controls->y));
-        } else if (strcmp(field->name, "aim") == 0) {
+            break;
+        case HC_CL_CONTROL_AIM:
             if (controls->aim_x != 0 || controls->aim_y != 0)
                 hc_field_set(field, input, angle(field, controls->aim_x, controls->aim_y));
-        } else {
-            hc_field_set(field, input,
-                         button < HC_CL_CONTROLS_BUTTONS && controls->buttons[button]);
-            button++;
+            break;
+        default:
+            hc_field_set(field, input, controls->buttons[control - HC_CL_CONTROL_BUTTON]);
         }
     }
 }

@@ -1,6 +1,9 @@
 /// Owns the state of keyboard, mouse and gamepads.
 #include "client/view/devices.h"
 
+#include <stdio.h>
+#include <string.h>
+
 enum { STICK_REST = 8000, STICK_FULL = 32767, TRIGGER_PRESSED = 8000 };
 
 /// The keys of one half of the keyboard.
@@ -20,6 +23,55 @@ static const struct keys halves[] = {
      SDL_SCANCODE_DOWN,
      {SDL_SCANCODE_RETURN, SDL_SCANCODE_RSHIFT, SDL_SCANCODE_RCTRL, SDL_SCANCODE_BACKSPACE}},
 };
+
+/// Adds a part to a list in `text`.
+static void add_name(char *text, size_t size, const char *part) {
+    size_t length = strlen(text);
+    snprintf(text + length, size - length, "%s%s", length > 0 ? ", " : "", part);
+}
+
+/// Adds two keys, by the letters that this keyboard has there.
+static void add_keys_names(char *text, size_t size, SDL_Scancode first, SDL_Scancode second) {
+    char both[64], name[32];
+    snprintf(name, sizeof(name), "%s", SDL_GetKeyName(SDL_GetKeyFromScancode(first)));
+    snprintf(both, sizeof(both), "%s %s", name, SDL_GetKeyName(SDL_GetKeyFromScancode(second)));
+    add_name(text, size, both);
+}
+
+static void add_button_names(char *text, size_t size, unsigned button, unsigned index,
+                             unsigned count) {
+    static const char *const of_pad[HC_CL_CONTROLS_BUTTONS] = {"pad A", "pad B", "pad X", "pad Y"};
+    for (unsigned half = 0; half < 2; half++)
+        if (count == 1 || half == index)
+            add_name(text, size,
+                     SDL_GetKeyName(SDL_GetKeyFromScancode(halves[half].buttons[button])));
+    if (index == 0 && button < 2)
+        add_name(text, size, button == 0 ? "left mouse" : "right mouse");
+    add_name(text, size, of_pad[button]);
+}
+
+const char *hc_cl_devices_name(enum hc_cl_control control, unsigned index, unsigned count,
+                               char *text, size_t size) {
+    bool across = control == HC_CL_CONTROL_X || control == HC_CL_CONTROL_BOTH;
+    bool along = control == HC_CL_CONTROL_Y || control == HC_CL_CONTROL_BOTH;
+    text[0] = '\0';
+    for (unsigned half = 0; half < 2; half++) {
+        if (count > 1 && half != index)
+            continue;
+        if (across)
+            add_keys_names(text, size, halves[half].left, halves[half].right);
+        if (along)
+            add_keys_names(text, size, halves[half].up, halves[half].down);
+    }
+    if (across || along)
+        add_name(text, size, "left stick");
+    else if (control == HC_CL_CONTROL_AIM)
+        add_name(text, size,
+                 index == 0 ? "mouse, right stick, or the way" : "right stick, or the way");
+    else if (control >= HC_CL_CONTROL_BUTTON)
+        add_button_names(text, size, control - HC_CL_CONTROL_BUTTON, index, count);
+    return text;
+}
 
 void hc_cl_devices_event(struct hc_cl_devices *devices, const SDL_Event *event) {
     if (event->type == SDL_MOUSEMOTION)

@@ -19,6 +19,11 @@ void hc_cl_devices_event(struct hc_cl_devices *devices, const SDL_Event *event);
 /// Closes the gamepads.
 void hc_cl_devices_close(struct hc_cl_devices *devices);
 
+/// Writes what a person moves or presses for a control of client `index` of `count`, such as "A D,
+/// stick", to `text`. Returns `text`, which is empty for none.
+const char *hc_cl_devices_name(enum hc_cl_control control, unsigned index, unsigned count,
+                               char *text, size_t size);
+
 /// The controls of client `index` of `count` (1 or 2), whose player is at `self` in the window, in
 /// pixels; NULL: nowhere.
 struct hc_cl_controls hc_cl_devices_read(const struct hc_cl_devices *devices, unsigned index,

@@ -9,17 +9,16 @@
 
 enum {
     INTERVAL_US = 2000000, ///< over which figures are counted
-    SCALE = 2,             ///< of the letters
-    MARGIN = 10,           ///< pixels
-    ROWS = 5,              ///< of figures, in columns
-    ROW = 21,              ///< pixels from row to row
-    COLUMN = 248,          ///< pixels from column to column
-    FIGURE = 144,          ///< pixels from a column's names to its figures
-    BARS_LEFT = 2 * COLUMN,
-    BAR = 1,         ///< pixels of a bar's width
+    SCALE_MAX = 2,         ///< of the letters
+    COLUMNS_MAX = 2,
+    AROUND = 5,  ///< pixels from the box to the pane
+    INSIDE = 10, ///< pixels from the figures to the box
+    NAME = 12,   ///< letters from a figure's name to its value
+    VALUE = 9,   ///< letters of a value
+    BAR = 1,     ///< pixels of a bar's width
+    BARS_HEIGHT = 85,
     BARS_DEPTH = 20, ///< ticks of the highest bar
-    WIDTH = BARS_LEFT + HC_CL_OVERLAY_BARS * BAR + 2 * MARGIN,
-    HEIGHT = ROWS * ROW + 2 * MARGIN,
+    CAPTION = 12,    ///< pixels for the caption below the bars
 };
 
 static const uint32_t TEXT = 0xf4f6faff, FAINT = 0xa8b0c0ff, BOX = 0x0b0d11c8, RED = 0xef476fff;
@@ -56,25 +55,57 @@ void hc_cl_overlay_count(struct hc_cl_overlay *overlay, const struct hc_client *
 
 // ---- Figures ------------------------------------------------------------------------------------
 
-/// The upper left corner of the figures in the box, at the bottom of the pane.
-static SDL_Point corner(const struct hc_cl_canvas *canvas) {
-    return (SDL_Point){2 * MARGIN, canvas->pane.h - HEIGHT};
+/// Lays out the figures in so many columns, with the bars beside them or below, from the upper left
+/// corner. `box` gets the size of all.
+static struct hc_cl_overlay_layout arrange(int scale, int columns, bool beside) {
+    struct hc_cl_overlay_layout layout = {.scale = scale};
+    const int rows = (HC_CL_OVERLAY_FIGURES + columns - 1) / columns, gap = 6 * scale;
+    const int row = 7 * scale + 7, column = hc_cl_canvas_width(scale, " ") * (NAME + VALUE) + gap;
+    for (int i = 0; i < HC_CL_OVERLAY_FIGURES; i++)
+        layout.figures[i] = (SDL_Rect){INSIDE + i / rows * column, INSIDE + i % rows * row,
+                                       column - gap, 8 * scale};
+    const int width = columns * column - gap, height = rows * row;
+    layout.bars = (SDL_Rect){INSIDE + (beside ? width + gap : 0), INSIDE + (beside ? 0 : height),
+                             HC_CL_OVERLAY_BARS * BAR, BARS_HEIGHT + CAPTION};
+    layout.box.w = SDL_max(INSIDE + width, layout.bars.x + layout.bars.w) + INSIDE;
+    layout.box.h = SDL_max(INSIDE + height, layout.bars.y + layout.bars.h) + INSIDE;
+    return layout;
 }
 
-/// A figure of the box: the columns are filled from the left, each from the top.
-__attribute__((format(printf, 4, 5))) static void draw_figure(const struct hc_cl_canvas *canvas,
-                                                              int index, const char *name,
-                                                              const char *format, ...) {
-    char text[48];
+struct hc_cl_overlay_layout hc_cl_overlay_layout(int width, int height) {
+    for (int scale = SCALE_MAX; scale > 0; scale--)
+        for (int columns = COLUMNS_MAX; columns > 0; columns--)
+            for (int below = 0; below < 2; below++) {
+                struct hc_cl_overlay_layout layout = arrange(scale, columns, below == 0);
+                const int left = AROUND, top = height - AROUND - layout.box.h;
+                if (left + layout.box.w + AROUND > width || top < AROUND)
+                    continue;
+                layout.box.x = left;
+                layout.box.y = top;
+                for (int i = 0; i < HC_CL_OVERLAY_FIGURES; i++) {
+                    layout.figures[i].x += left;
+                    layout.figures[i].y += top;
+                }
+                layout.bars.x += left;
+                layout.bars.y += top;
+                return layout;
+            }
+    return (struct hc_cl_overlay_layout){.scale = 0};
+}
+
+/// Writes a figure. A value is cut where its place ends.
+__attribute__((format(printf, 5, 6))) static void
+draw_figure(const struct hc_cl_canvas *canvas, const struct hc_cl_overlay_layout *layout, int index,
+            const char *name, const char *format, ...) {
+    char text[VALUE + 1];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    SDL_Point at = corner(canvas);
-    at.x += index / ROWS * COLUMN;
-    at.y += index % ROWS * ROW;
-    hc_cl_canvas_write(canvas, at.x, at.y, SCALE, name, FAINT);
-    hc_cl_canvas_write(canvas, at.x + FIGURE, at.y, SCALE, text, TEXT);
+    const SDL_Rect *at = &layout->figures[index];
+    hc_cl_canvas_write(canvas, at->x, at->y, layout->scale, name, FAINT);
+    hc_cl_canvas_write(canvas, at->x + NAME * hc_cl_canvas_width(layout->scale, " "), at->y,
+                       layout->scale, text, TEXT);
 }
 
 /// How often a count grew in a second of the newest interval.
@@ -93,42 +124,43 @@ static uint32_t predicted(const struct hc_client *client) {
 }
 
 /// The depths of the last frames' rollbacks, as bars.
-static void draw_bars(const struct hc_cl_overlay *overlay, const struct hc_cl_canvas *canvas) {
-    const int highest = ROWS * ROW - MARGIN;
-    SDL_Point at = corner(canvas);
-    at.x += BARS_LEFT;
+static void draw_bars(const struct hc_cl_overlay *overlay, const struct hc_cl_canvas *canvas,
+                      const SDL_Rect *at) {
     for (unsigned i = 0; i < HC_CL_OVERLAY_BARS; i++) {
         unsigned frame = (overlay->frames + i) % HC_CL_OVERLAY_BARS;
-        int height = SDL_min(overlay->depth[frame] * highest / BARS_DEPTH, highest);
-        SDL_Rect bar = {at.x + (int)i * BAR, at.y + highest - height, BAR, height};
+        int height = SDL_min(overlay->depth[frame] * BARS_HEIGHT / BARS_DEPTH, BARS_HEIGHT);
+        SDL_Rect bar = {at->x + (int)i * BAR, at->y + BARS_HEIGHT - height, BAR, height};
         hc_cl_canvas_fill(canvas, bar, RED);
     }
-    hc_cl_canvas_write(canvas, at.x, at.y + highest + 4, 1, "depth, by frame", FAINT);
-    hc_cl_canvas_fill(canvas, (SDL_Rect){at.x, at.y + highest, HC_CL_OVERLAY_BARS * BAR, 1}, FAINT);
+    hc_cl_canvas_write(canvas, at->x, at->y + BARS_HEIGHT + 4, 1, "depth / frame", FAINT);
+    hc_cl_canvas_fill(canvas, (SDL_Rect){at->x, at->y + BARS_HEIGHT, at->w, 1}, FAINT);
 }
 
 void hc_cl_overlay_draw(const struct hc_cl_overlay *overlay, const struct hc_cl_canvas *canvas,
                         const struct hc_client *client) {
     const struct hc_client_stats *stats = hc_client_stats(client);
     const struct hc_cl_overlay_counts *from = &overlay->from, *to = &overlay->to;
+    const struct hc_cl_overlay_layout at = hc_cl_overlay_layout(canvas->pane.w, canvas->pane.h);
     struct hc_client_recent recent;
+    if (at.scale == 0)
+        return;
     (void)hc_client_recent(client, &recent); // mostly 0 before the first snapshot
     double sent = rate(overlay, from->sent, to->sent), lost = rate(overlay, from->lost, to->lost);
-    SDL_Rect box = {MARGIN, canvas->pane.h - HEIGHT - MARGIN, WIDTH, HEIGHT};
-    hc_cl_canvas_fill(canvas, box, BOX);
-    draw_figure(canvas, 0, "round trip", "%.0f ms",
+    hc_cl_canvas_fill(canvas, at.box, BOX);
+    draw_figure(canvas, &at, 0, "round trip", "%.0f ms",
                 (double)hc_histogram_percentile(&stats->rtt_us, 500) / 1e3);
-    draw_figure(canvas, 1, "jitter", "%.0f ms", (double)stats->jitter_us / 1e3);
-    draw_figure(canvas, 2, "loss", "%.1f %%", sent > 0 ? 100 * lost / sent : 0);
-    draw_figure(canvas, 3, "input delay", "%u ticks", (unsigned)recent.input_delay);
-    draw_figure(canvas, 4, "lead", "%u ticks", (unsigned)recent.lead);
-    draw_figure(canvas, 5, "predicted", "%u ticks", (unsigned)predicted(client));
-    draw_figure(canvas, 6, "rollbacks", "%.0f /s", rate(overlay, from->rollbacks, to->rollbacks));
-    draw_figure(canvas, 7, "depth", "%u ticks", mean_depth(from, to));
-    draw_figure(canvas, 8, "corrections", "%.0f /s",
+    draw_figure(canvas, &at, 1, "jitter", "%.0f ms", (double)stats->jitter_us / 1e3);
+    draw_figure(canvas, &at, 2, "loss", "%.1f %%", sent > 0 ? 100 * lost / sent : 0);
+    draw_figure(canvas, &at, 3, "input delay", "%u ticks", (unsigned)recent.input_delay);
+    draw_figure(canvas, &at, 4, "lead", "%u ticks", (unsigned)recent.lead);
+    draw_figure(canvas, &at, 5, "predicted", "%u ticks", (unsigned)predicted(client));
+    draw_figure(canvas, &at, 6, "rollbacks", "%.0f /s",
+                rate(overlay, from->rollbacks, to->rollbacks));
+    draw_figure(canvas, &at, 7, "depth", "%u ticks", mean_depth(from, to));
+    draw_figure(canvas, &at, 8, "corrections", "%.0f /s",
                 rate(overlay, from->corrections, to->corrections));
-    draw_figure(canvas, 9, "others", "%u ticks ago", (unsigned)recent.others_ticks);
-    draw_bars(overlay, canvas);
+    draw_figure(canvas, &at, 9, "others' age", "%u ticks", (unsigned)recent.others_ticks);
+    draw_bars(overlay, canvas, &at.bars);
 }
 
 // ---- Ghosts -------------------------------------------------------------------------------------

@@ -4,7 +4,21 @@
 #include "client/view/canvas.h"
 #include "hindcast/client.h"
 
-enum { HC_CL_OVERLAY_BARS = 90 }; ///< frames whose rollbacks are plotted
+enum {
+    HC_CL_OVERLAY_BARS = 80, ///< frames whose rollbacks are plotted
+    HC_CL_OVERLAY_FIGURES = 10,
+};
+
+/// The places of an overlay in a pane, in pixels.
+struct hc_cl_overlay_layout {
+    int scale;                               ///< of the letters; 0: the pane is too small for any
+    SDL_Rect box;                            ///< around all else, at the bottom of the pane
+    SDL_Rect figures[HC_CL_OVERLAY_FIGURES]; ///< names and values
+    SDL_Rect bars;                           ///< with their caption
+};
+
+/// The places in a pane of this size: the largest letters that fit, in as many columns as fit.
+struct hc_cl_overlay_layout hc_cl_overlay_layout(int width, int height);
 
 /// Counts of a client at one moment.
 struct hc_cl_overlay_counts {

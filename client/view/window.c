@@ -2,20 +2,23 @@
 #include "client/view/window.h"
 
 #include "client/view/drawings.h"
+#include "client/view/keys.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WIDTH = 1280, HEIGHT = 640, TITLE_SCALE = 2, MARGIN = 10, TITLE_HEIGHT = 28 };
+enum { TITLE_SCALE = 2, MARGIN = 10, TITLE_HEIGHT = 28 };
 
-static const uint32_t TEXT = 0xf4f6faff, BAR = 0x0b0d11c8, GAP = 0x0b0d11ff;
+static const uint32_t TEXT = 0xf4f6faff, FAINT = 0xa8b0c0ff, BAR = 0x0b0d11c8, GAP = 0x0b0d11ff;
+static const char HINT[] = "F2: keys";
 
 bool hc_cl_window_open(struct hc_cl_window *window, const struct hc_cl_options *options, char *why,
                        size_t why_size) {
     char title[64];
     bool hidden = options->frames > 0;
-    *window = (struct hc_cl_window){.options = options, .overlay = options->overlay};
+    *window = (struct hc_cl_window){
+        .options = options, .overlay = options->overlay, .keys = options->keys};
     window->drawing = hc_cl_drawings_find(options->plugin.game, options->drawing, why, why_size);
     if (window->drawing == NULL)
         return false;
@@ -32,9 +35,9 @@ bool hc_cl_window_open(struct hc_cl_window *window, const struct hc_cl_options *
     snprintf(title, sizeof(title), "Hindcast: %s", options->plugin.game->name);
     bool good = SDL_Init(SDL_INIT_VIDEO | (hidden ? 0 : SDL_INIT_GAMECONTROLLER)) == 0;
     if (good)
-        window->window =
-            SDL_CreateWindow(title, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, WIDTH, HEIGHT,
-                             hidden ? SDL_WINDOW_HIDDEN : SDL_WINDOW_RESIZABLE);
+        window->window = SDL_CreateWindow(title, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED,
+                                          (int)options->width, (int)options->height,
+                                          hidden ? SDL_WINDOW_HIDDEN : SDL_WINDOW_RESIZABLE);
     if (window->window != NULL)
         window->renderer =
             SDL_CreateRenderer(window->window, -1, hidden ? SDL_RENDERER_SOFTWARE : 0);
@@ -64,6 +67,8 @@ void hc_cl_window_events(struct hc_cl_window *window) {
         window->closed = window->closed || event.type == SDL_QUIT || key == SDLK_ESCAPE;
         if (key == SDLK_F1 && event.key.repeat == 0)
             window->overlay = !window->overlay;
+        if (key == SDLK_F2 && event.key.repeat == 0)
+            window->keys = !window->keys;
     }
     for (unsigned i = 0; i < window->count; i++) {
         struct hc_cl_window_pane *pane = &window->panes[i];
@@ -195,8 +200,9 @@ static const char *waits_for(const struct hc_client *client) {
     }
 }
 
-static void draw_pane(struct hc_cl_window *window, struct hc_cl_window_pane *pane,
-                      const SDL_Rect *place, uint64_t now_us) {
+static void draw_pane(struct hc_cl_window *window, unsigned index, const SDL_Rect *place,
+                      uint64_t now_us) {
+    struct hc_cl_window_pane *pane = &window->panes[index];
     static const struct hc_area nowhere = {0, 0, 1, 1};
     const struct hc_client *client = pane->client.client;
     const char *wait = waits_for(client);
@@ -210,12 +216,18 @@ static void draw_pane(struct hc_cl_window *window, struct hc_cl_window_pane *pan
     hc_cl_canvas_fill(canvas, (SDL_Rect){0, 0, place->w, TITLE_HEIGHT}, BAR);
     hc_cl_canvas_write(canvas, MARGIN, (TITLE_HEIGHT - 7 * TITLE_SCALE) / 2, TITLE_SCALE,
                        pane->title, TEXT);
+    int hint = place->w - MARGIN - hc_cl_canvas_width(TITLE_SCALE, HINT);
+    if (hint > 2 * MARGIN + hc_cl_canvas_width(TITLE_SCALE, pane->title))
+        hc_cl_canvas_write(canvas, hint, (TITLE_HEIGHT - 7 * TITLE_SCALE) / 2, TITLE_SCALE, HINT,
+                           FAINT);
     if (wait != NULL)
         hc_cl_canvas_write(canvas, (place->w - hc_cl_canvas_width(TITLE_SCALE, wait)) / 2,
                            place->h / 2, TITLE_SCALE, wait, TEXT);
     hc_cl_overlay_count(&pane->overlay, client, now_us);
     if (window->overlay)
         hc_cl_overlay_draw(&pane->overlay, canvas, client);
+    if (window->keys)
+        hc_cl_keys_draw(canvas, window->config.game, index, window->count);
 }
 
 void hc_cl_window_draw(struct hc_cl_window *window, uint64_t now_us) {
@@ -229,6 +241,6 @@ void hc_cl_window_draw(struct hc_cl_window *window, uint64_t now_us) {
     for (int i = 0; i < panes; i++) {
         int from = i * (width + gap) / panes, to = (i + 1) * (width + gap) / panes - gap;
         SDL_Rect place = {from, 0, to - from, height};
-        draw_pane(window, &window->panes[i], &place, now_us);
+        draw_pane(window, (unsigned)i, &place, now_us);
     }
 }

@@ -32,6 +32,7 @@ struct hc_cl_window {
     struct hc_cl_devices devices;
     const char *names[HC_PLAYERS_MAX]; ///< of the players that the pane's client sees
     bool overlay;                      ///< it is shown
+    bool keys;                         ///< their list is shown
     bool closed;                       ///< by the person
     unsigned count;
     struct hc_cl_window_pane panes[HC_CL_WINDOW_PANES];

@@ -20,7 +20,7 @@ pixels() {
     python3 "$here/picture.py" "$work/$name.png" "$@"
 }
 # The colours of the drawings.
-own=4cc9f0 wall=566074 floor=222731 shot=ffe066 title=f4f6fa gap=0b0d11 other=ff9f1c figure=a8b0c0
+own=4cc9f0 wall=566074 floor=222731 shot=ffe066 title=f4f6fa gap=0b0d11 other=ff9f1c figure=a8b0c0 bars=ef476f
 
 serve arena
 arena=$pid
@@ -28,15 +28,25 @@ check "it plays the arena without a display" takes one --frames 20
 check "one pane fills the window with floor and walls, the own player and a title" pixels one \
     "(width, height) == (1280, 640)" "count('$floor') > width * height / 5" "count('$wall') > 5000" \
     "count('$own') > 200" "count('$title') > 200" "at(width // 2, height - 1) != '$gap'"
-check "without a bot nobody shoots, and without the overlay there are no figures" pixels one \
-    "count('$shot') == 0" "count('$figure') == 0"
+check "without a bot nobody shoots" pixels one "count('$shot') == 0"
 letters() {
     python3 "$here/picture.py" "$work/$1.png" "print(count('$title')) is None"
 }
 check "it plays under a name" takes named --frames 60 --name "Ada, the Countess of Lvlc"
 check "the name stands above the player" test "$(letters named)" -gt "$(($(letters one) + 300))"
 check "it plays with the overlay" takes overlay --frames 20 --overlay
-check "the overlay names its figures" pixels overlay "count('$figure') > 500"
+figures() {
+    python3 "$here/picture.py" "$work/$1.png" "print(count('$figure')) is None"
+}
+check "the overlay names its figures" test "$(figures overlay)" -gt "$(($(figures one) + 500))"
+
+check "it plays with the list of keys" takes keys --frames 20 --keys
+check "the list names the fields of the input" test "$(figures keys)" -gt "$(($(figures one) + 500))"
+check "its window has the given size" takes small --frames 5 --overlay --width 300 --height 200
+check "so has the picture" pixels small "(width, height) == (300, 200)"
+check "tests/picture.sh takes the README's picture" sh "$root/tests/picture.sh" "$bin" "$work/readme.png"
+check "it has two panes with figures and bars" pixels readme "(width, height) == (1280, 640)" \
+    "count('$own', 0, 0.5) > 200" "count('$own', 0.5, 1) > 200" "count('$figure') > 1000" "count('$bars') > 20"
 
 check "it plays in two panes" takes two --frames 20 --split --link good --right-link ok
 check "both panes show their own player, with a gap between them" pixels two "count('$own', 0, 0.5) > 200" \
@@ -86,6 +96,21 @@ check "another game's drawing is named" refused 1 "it draws the game 'ping', not
     --connect "127.0.0.1:$port" --frames 1 --game "$work/pong.so" --drawing "$work/other.so"
 kill -TERM "$pong"
 finish "$pong"
+# configures OPTIONS...: as the README does, without building. Says whether the window would be built.
+configures() {
+    (cd "$root" && cmake --preset release -B "$work/build" -DHC_TESTS=OFF >"$work/configured.log" 2>&1) &&
+        grep -q 'build bin/hindcast-view' "$work/build/build.ninja"
+}
+mkdir "$work/modules"
+for directory in $(pkg-config --variable pc_path pkg-config | tr : ' '); do
+    [ ! -d "$directory" ] || find "$directory" -name '*.pc' ! -name 'sdl2.pc' ! -name 'libpng*.pc' \
+        -exec ln -sf {} "$work/modules" \;
+done
+without_sdl() {
+    ! PKG_CONFIG_LIBDIR=$work/modules configures && grep -q 'hindcast-view needs SDL 2' "$work/configured.log"
+}
+check "without SDL there is no window" without_sdl
+check "the README's command builds it once SDL is there" configures
 check "it starts a server of its own" sh -c \
     "'$bin/hindcast-view' --spawn --frames 5 | grep -q '^others may join: '"
 end

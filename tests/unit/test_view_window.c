@@ -43,6 +43,17 @@ START_TEST(f1_toggles_the_overlay_once_for_each_press) {
 }
 END_TEST
 
+START_TEST(f2_toggles_the_list_of_keys) {
+    push_key(SDLK_F2, false);
+    push_key(SDLK_F2, true);
+    hc_cl_window_events(&window);
+    ck_assert(window.keys && !window.overlay);
+    push_key(SDLK_F2, false);
+    hc_cl_window_events(&window);
+    ck_assert(!window.keys);
+}
+END_TEST
+
 START_TEST(escape_or_the_button_of_the_window_closes_it) {
     SDL_Event quit = {.type = SDL_QUIT};
     push_key(SDLK_ESCAPE, false);
@@ -86,6 +97,7 @@ int main(void) {
     TCase *tests = tcase_create("view_window");
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, f1_toggles_the_overlay_once_for_each_press);
+    tcase_add_test(tests, f2_toggles_the_list_of_keys);
     tcase_add_test(tests, escape_or_the_button_of_the_window_closes_it);
     tcase_add_test(tests, keys_and_a_gamepad_reach_the_inputs_of_the_panes_and_not_that_of_a_bot);
     suite_add_tcase(suite, tests);
