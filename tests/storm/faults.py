@@ -526,7 +526,7 @@ FAULTS = {
     "messages-not-again": Fault(
         "proto/events.c",
         "a lost message is not sent again",
-        "        if (entry->acked || (entry->sent && now_us - entry->sent_us < interval))\n",
+        "        if (entry->acked || (entry->sent && hc_since(entry->sent_us, now_us) < interval))\n",
         "        if (entry->acked || entry->sent)\n",
     ),
     "messages-of-another-process": Fault(
