@@ -7,6 +7,7 @@
 #include "client/bots/processes.h"
 #include "client/bots/spawn.h"
 #include "client/bots/report.h"
+#include "client/bots/resolve.h"
 #include "client/bots/steps.h"
 #include "client/bots/tokens.h"
 #include "common/programs/report.h"
@@ -22,17 +23,35 @@ enum {
     CUT_SHORT_US = 500000, ///< a run that ends so long before its time was ended early
 };
 
+/// The longest time until a server answers.
+static uint64_t patience_us(const struct hc_cl_options *options,
+                            const struct hc_cl_fleet_config *config) {
+    uint64_t timeout_us = config->client.timeout_us;
+    bool is_shorter = options->duration_us != 0 && options->duration_us < timeout_us;
+    return is_shorter ? options->duration_us : timeout_us;
+}
+
+/// Chooses the server's address.
+static bool resolve(const struct hc_cl_options *options, struct hc_cl_fleet_config *config,
+                    char *why) {
+    const struct hc_plugin *plugin = &options->plugin;
+    struct hc_cl_resolve_wish wish = {
+        .host = options->host,
+        .port = options->port,
+        .protocol_id = hc_datagram_protocol_id(plugin->game, plugin->rule_hash),
+        .patience_us = patience_us(options, config),
+    };
+    return hc_cl_resolve(&wish, &config->server, why, WHY_MAX);
+}
+
 /// Reads or requests a token for each session.
 static bool obtain_tokens(const struct hc_cl_options *options,
                           const struct hc_cl_fleet_config *config, struct hc_credential *tokens,
                           char *why) {
-    uint64_t patience_us = config->client.timeout_us;
     if (options->token != NULL)
         return hc_cl_tokens_read(options->token, tokens, config->spare_end, why, WHY_MAX);
-    if (options->duration_us != 0 && options->duration_us < patience_us)
-        patience_us = options->duration_us;
     return hc_cl_tokens_request(&config->server, config->server_name, &options->wish, tokens,
-                                config->spare_end, patience_us, why, WHY_MAX);
+                                config->spare_end, patience_us(options, config), why, WHY_MAX);
 }
 
 /// A run in progress.
@@ -116,8 +135,7 @@ static bool play(const char *program, bool announces, const struct hc_cl_options
     struct hc_credential *tokens = calloc(config.spare_end, sizeof(*tokens));
     snprintf(why, WHY_MAX, "no memory");
     config.tokens = tokens;
-    bool good = tokens != NULL &&
-                hc_cl_udp_resolve(options->host, options->port, &config.server, why, WHY_MAX) &&
+    bool good = tokens != NULL && resolve(options, &config, why) &&
                 obtain_tokens(options, &config, tokens, why);
     if (good && series != NULL)
         hc_cl_page_series_begin(series);

@@ -3,6 +3,7 @@
 
 #include "client/bots/sockets.h"
 
+#include "common/programs/clock.h"
 #include "hindcast/check.h"
 
 #include <errno.h>
@@ -50,6 +51,7 @@ struct hc_cl_sockets {
     uint32_t queued_on; ///< index of the descriptor whose datagrams are queued
     unsigned queued;
     uint64_t send_errors;
+    struct hc_cl_follow follow; ///< of connected sockets
     struct batch in, out;
 };
 
@@ -200,6 +202,8 @@ static void receive_from(struct hc_cl_sockets *sockets, uint32_t index,
             prepare(sockets, i, ROOM);
         // An error reports that no server listens there; the client's timeout decides.
         count = recvmmsg(sockets->descriptors[index], sockets->in.headers, BATCH, 0, NULL);
+        if (count > 0)
+            hc_cl_follow_received(&sockets->follow, hc_clock_us());
         for (int i = 0; i < count; i++) {
             uint32_t client = receiver_of(sockets, index, (unsigned)i);
             if (client < sockets->count)
@@ -260,9 +264,13 @@ void hc_cl_sockets_flush(struct hc_cl_sockets *sockets) {
             sent += (unsigned)done;
         } else if (errno != EINTR) {
             sockets->send_errors++;
+            hc_cl_follow_refused(&sockets->follow, hc_clock_us());
             sent++;
         }
     }
+    if (!sockets->shared && sockets->queued > 0)
+        hc_cl_follow(&sockets->follow, sockets->descriptors, sockets->descriptor_count,
+                     &sockets->server, hc_clock_us());
     sockets->queued = 0;
 }
 

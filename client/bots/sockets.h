@@ -6,18 +6,12 @@
 /// servers each client has a socket of its own.
 #pragma once
 
+#include "client/bots/follow.h"
 #include "proto/datagram.h"
 
 #include <stdbool.h>
-#include <sys/socket.h>
 
 struct hc_cl_sockets;
-
-/// A server's address in the form of the system calls.
-struct hc_cl_udp_peer {
-    struct sockaddr_storage address;
-    socklen_t length;
-};
 
 /// Counts of all clients since the sockets were opened.
 struct hc_cl_sockets_stats {

@@ -49,15 +49,18 @@ bool hc_cl_tokens_read(const char *path, struct hc_credential *tokens, uint32_t 
     return false;
 }
 
-/// Connects to the token port; -1: failed, with errno.
-static int connect_to(const struct hc_cl_udp_peer *server) {
+/// Connects to the token port of a server on loopback; -1: failed, with errno.
+static int connect_to(struct hc_cl_udp_peer server) {
     struct timeval timeout = {.tv_sec = ANSWER_S};
-    int descriptor = socket(server->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    // It listens at 127.0.0.1 and ::1, also if the server has another address of 127.0.0.0/8.
+    if (server.address.ss_family == AF_INET)
+        ((struct sockaddr_in *)&server.address)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int descriptor = socket(server.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (descriptor < 0)
         return -1;
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-    if (connect(descriptor, (const struct sockaddr *)&server->address, server->length) == 0)
+    if (connect(descriptor, (const struct sockaddr *)&server.address, server.length) == 0)
         return descriptor;
     int cause = errno;
     close(descriptor);
@@ -138,7 +141,7 @@ bool hc_cl_tokens_request(const struct hc_cl_udp_peer *server, const char *name,
     bool good = true;
     for (uint32_t done = 0; good && done < count;) {
         uint32_t some = count - done < COUNT_MAX ? count - done : COUNT_MAX;
-        while ((descriptor = connect_to(server)) < 0) {
+        while ((descriptor = connect_to(*server)) < 0) {
             int cause = errno;
             if (hc_since(begun_us, hc_clock_us()) >= patience_us) {
                 snprintf(why, why_size,

@@ -7,8 +7,6 @@
 #include "hindcast/rng.h"
 
 #include <errno.h>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +25,9 @@ enum {
 enum { UP, DOWN };
 
 struct hc_cl_udp {
-    int descriptor;                ///< -1 on shared sockets
+    int descriptor;               ///< -1 on shared sockets
+    struct hc_cl_udp_peer server; ///< of a socket of its own
+    struct hc_cl_follow follow;
     struct hc_cl_sockets *sockets; ///< shared; NULL: it has a socket of its own
     uint32_t client;               ///< of the shared sockets
     struct hc_network_sim *up, *down;
@@ -40,21 +40,6 @@ struct batch {
     struct iovec parts[BATCH];
     uint8_t bytes[BATCH][ROOM];
 };
-
-bool hc_cl_udp_resolve(const char *host, const char *port, struct hc_cl_udp_peer *peer, char *why,
-                       size_t why_size) {
-    struct addrinfo hints = {.ai_socktype = SOCK_DGRAM, .ai_flags = AI_NUMERICSERV};
-    struct addrinfo *found = NULL;
-    int status = getaddrinfo(host, port, &hints, &found);
-    if (status != 0) {
-        snprintf(why, why_size, "--connect '%s:%s': %s", host, port, gai_strerror(status));
-        return false;
-    }
-    memcpy(&peer->address, found->ai_addr, found->ai_addrlen);
-    peer->length = found->ai_addrlen;
-    freeaddrinfo(found);
-    return true;
-}
 
 /// Makes a network simulation with room for all datagrams that can be in flight at once.
 static struct hc_network_sim *create_sim(const struct hc_network_sim_config *config, uint64_t seed,
@@ -96,6 +81,7 @@ struct hc_cl_udp *hc_cl_udp_open(const struct hc_cl_udp_peer *server,
         hc_cl_udp_close(udp);
         return NULL;
     }
+    udp->server = *server;
     hc_cl_sockets_set_options(udp->descriptor);
     return create_sims(udp, config, seed, why, why_size);
 }
@@ -151,6 +137,8 @@ void hc_cl_udp_receive(struct hc_cl_udp *udp, uint64_t now_us) {
         count = recvmmsg(udp->descriptor, batch.headers, BATCH, 0, NULL);
         // An error reports that no server listens there; the client's timeout decides.
         udp->stats.too_long += count < 0 && errno == EMSGSIZE;
+        if (count > 0)
+            hc_cl_follow_received(&udp->follow, now_us);
         for (int i = 0; i < count; i++)
             hc_cl_udp_put(udp, batch.bytes[i], batch.headers[i].msg_len, now_us);
     } while (count == BATCH);
@@ -170,7 +158,8 @@ void hc_cl_udp_send(struct hc_cl_udp *udp, const uint8_t *bytes, size_t size, ui
 
 /// Sends the first `count` datagrams of the batch. Drops a refused one, as a network would; the
 /// refusal may also report that an earlier datagram found no server.
-static void send_batch(struct hc_cl_udp *udp, struct batch *batch, unsigned count) {
+static void send_batch(struct hc_cl_udp *udp, struct batch *batch, unsigned count,
+                       uint64_t now_us) {
     for (unsigned sent = 0; sent < count;) {
         int done = sendmmsg(udp->descriptor, batch->headers + sent, count - sent, 0);
         if (done > 0) {
@@ -178,6 +167,7 @@ static void send_batch(struct hc_cl_udp *udp, struct batch *batch, unsigned coun
         } else if (errno != EINTR) {
             udp->stats.send_errors++;
             udp->stats.too_long += errno == EMSGSIZE;
+            hc_cl_follow_refused(&udp->follow, now_us);
             sent++;
         }
     }
@@ -208,8 +198,9 @@ void hc_cl_udp_flush(struct hc_cl_udp *udp, uint64_t now_us) {
                 break;
             batch.parts[count].iov_len = (size_t)size;
         }
-        send_batch(udp, &batch, count);
+        send_batch(udp, &batch, count, now_us);
     } while (count == BATCH);
+    hc_cl_follow(&udp->follow, &udp->descriptor, 1, &udp->server, now_us);
 }
 
 uint64_t hc_cl_udp_deadline(const struct hc_cl_udp *udp) {

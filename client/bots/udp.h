@@ -24,11 +24,6 @@ struct hc_cl_udp_stats {
     uint64_t sim_dropped_full; ///< dropped because a simulation was full: it is not as configured
 };
 
-/// Resolves `host` (a name or a number) and `port`; may ask a name server. False: failed, and `why`
-/// is a sentence.
-bool hc_cl_udp_resolve(const char *host, const char *port, struct hc_cl_udp_peer *peer, char *why,
-                       size_t why_size);
-
 /// Opens a socket for `server`, with network simulations of this `seed`. NULL: failed, and `why` is
 /// a sentence.
 struct hc_cl_udp *hc_cl_udp_open(const struct hc_cl_udp_peer *server,

@@ -3,6 +3,7 @@
 
 #include "client/view/view.h"
 
+#include "client/bots/resolve.h"
 #include "client/bots/spawn.h"
 #include "client/bots/tokens.h"
 #include "client/view/screenshot.h"
@@ -52,7 +53,14 @@ static bool open_panes(struct hc_cl_window *window, char *why) {
     const struct hc_cl_options *options = window->options;
     struct hc_credential tokens[HC_CL_WINDOW_PANES];
     struct hc_cl_udp_peer server;
-    if (!hc_cl_udp_resolve(options->host, options->port, &server, why, WHY_MAX) ||
+    const struct hc_plugin *plugin = &options->plugin;
+    struct hc_cl_resolve_wish wish = {
+        .host = options->host,
+        .port = options->port,
+        .protocol_id = hc_datagram_protocol_id(plugin->game, plugin->rule_hash),
+        .patience_us = window->config.timeout_us,
+    };
+    if (!hc_cl_resolve(&wish, &server, why, WHY_MAX) ||
         !obtain_tokens(options, &server, tokens, why))
         return false;
     for (uint32_t i = 0; i < options->clients; i++) {

@@ -3,6 +3,7 @@
 
 #include "tests/attack/loopback.h"
 
+#include "client/bots/resolve.h"
 #include "common/programs/clock.h"
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
@@ -233,7 +234,8 @@ unsigned loopback_join(struct attack *attack, struct loopback_clients *crowd,
     config.players = players;
     snprintf(port, sizeof port, "%u", crowd->server->port);
     client->core = hc_client_create(&config, client->begun_us);
-    if (hc_cl_udp_resolve("127.0.0.1", port, &peer, why, sizeof why))
+    struct hc_cl_resolve_wish wish = {.host = "127.0.0.1", .port = port};
+    if (hc_cl_resolve(&wish, &peer, why, sizeof why))
         client->udp = hc_cl_udp_open(&peer, &link, client->begun_us, why, sizeof why);
     attack_require(attack, client->core != NULL && client->udp != NULL, "no client: %s", why);
     return crowd->count++;

@@ -4,44 +4,8 @@
 set -u
 HC_LIMIT=90
 
-# Runs in its own network namespaces: this one is the router between the other two.
-skip() {
-    echo "SKIPPED $0: $1"
-    exit 77
-}
-if [ "${HC_SPACE-}" != "$0" ]; then
-    command -v ip >/dev/null 2>&1 || skip "there is no ip (Debian: iproute2)"
-    spaces=-rn
-    [ "$(id -u)" != 0 ] || spaces=-n
-    unshare $spaces true 2>/dev/null || skip "no network namespace can be made here"
-    HC_SPACE=$0 exec unshare $spaces sh "$0" "$@"
-fi
+. "$(dirname "$0")/space.inc"
 . "$(dirname "$0")/lib.inc"
-
-# space NAME NUMBER: a namespace behind the device NAME, with the address 10.0.NUMBER.2, where
-# $work/NAME has the programs.
-space() {
-    unshare -n sleep "$HC_LIMIT" &
-    running="$running $!"
-    waited=0
-    while [ "$(readlink "/proc/$!/ns/net")" = "$(readlink /proc/$$/ns/net)" ] && [ $waited -lt 100 ]; do
-        sleep 0.02
-        waited=$((waited + 1))
-    done
-    ip link add "$1" type veth peer name eth0 netns $! && ip address add "10.0.$2.1/24" dev "$1" &&
-        ip link set "$1" up || return 1
-    eval "$1='nsenter -t $! -n'"
-    inside="nsenter -t $! -n"
-    $inside ip address add "10.0.$2.2/24" dev eth0 && $inside ip link set eth0 up &&
-        $inside ip link set lo up && $inside ip route add default via "10.0.$2.1" || return 1
-    # The default minimum is 552, and many snapshots are smaller.
-    $inside sh -c 'echo 68 >/proc/sys/net/ipv4/route/min_pmtu' 2>/dev/null || :
-    mkdir "$work/$1"
-    for program in hindcastd hindcast-bot; do
-        printf '#!/bin/sh\nexec %s %s "$@"\n' "$inside" "$bin/$program" >"$work/$1/$program"
-        chmod +x "$work/$1/$program"
-    done
-}
 
 # carries TO BYTES: sets the longest packet on the way to that end; 0: the device's own limit.
 carries() {
