@@ -68,6 +68,20 @@ refused "--game '.*level\.so': its level '.*level\.bin' is no file of 1 to" leve
 id() {
     "$bin/hindcastd" protocol-id --game "$work/$1.so"
 }
+# hindered NAME PATTERN: hindcastd does not start with such a game, and names the function.
+hindered() {
+    status=0
+    "$bin/hindcastd" --dev --game "$work/$1.so" >"$work/out" 2>"$work/err" || status=$?
+    cat "$work/err"
+    [ "$status" = 2 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -qe "$2" "$work/err"
+}
+check "pong whose ball loops builds" variant loops 's/^static bool step_ball.*/&\n    for (;;)\n        __asm__ volatile("");/'
+check "a game that does not return at the start is refused with its function" hindered loops \
+    "the match that every program plays at its start does not return, in step"
+check "pong whose ball crashes builds" variant crashes 's/^static bool step_ball.*/&\n    __builtin_trap();/'
+check "a game that crashes at the start is refused with its function" hindered crashes \
+    "the match that every program plays at its start ends by signal [0-9]* (.*), in step"
+
 check "the protocol_id does not depend on the compiler's options" test "$(id pong)" = "$(id debug)"
 check "the checks of undeclared reads do not change the rule" test "$(id pong)" = "$(id checked)"
 check "the bots of a game do not change the rule" test "$(id pong)" = "$(id random)"
