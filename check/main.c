@@ -271,9 +271,7 @@ static bool report(const struct run *run) {
         (json_int_t)counts->reached.ticks_max, "ticks", (json_int_t)counts->ticks, "steps",
         (json_int_t)counts->steps, "duration_s", seconds, "faults", hc_ck_faults_json(run->faults),
         "notes", notes);
-    bool good = options->json == NULL || hc_report_write(json, options->json);
-    if (!good)
-        fprintf(stderr, "hindcast-check: --json '%s': cannot be written\n", options->json);
+    bool good = options->json == NULL || hc_report_write(json, "hindcast-check", options->json);
     json_decref(json);
     return good;
 }

@@ -10,9 +10,12 @@
 #include "client/bots/resolve.h"
 #include "client/bots/steps.h"
 #include "client/bots/tokens.h"
+#include "common/programs/crash.h"
 #include "common/programs/report.h"
+#include "common/programs/standard.h"
 
 #include <argp.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,14 +220,11 @@ static struct outcome run_once(const char *program, bool announces, const char *
 /// Writes the files of a report; false: writing failed, with a sentence on standard error.
 static bool write_files(const char *program, const struct hc_cl_options *options,
                         const struct outcome *outcome) {
-    bool good = true;
-    if (options->json != NULL && !hc_report_write(outcome->report, options->json)) {
-        fprintf(stderr, "%s: --json '%s': cannot be written\n", program, options->json);
-        good = false;
-    }
+    bool good = options->json == NULL || hc_report_write(outcome->report, program, options->json);
     if (options->report != NULL &&
         !hc_cl_page_write(outcome->report, &outcome->series, options->report)) {
-        fprintf(stderr, "%s: --report '%s': cannot be written\n", program, options->report);
+        fprintf(stderr, "%s: --report '%s': cannot be written: %s\n", program, options->report,
+                strerror(errno));
         good = false;
     }
     return good;
@@ -269,7 +269,7 @@ static int run_steps(const char *program, const char *version,
         json_object_set_new(kept.report, "steps", rows);
         json_object_set(kept.report, "steps_verdict", verdict);
         hc_cl_report_print(kept.report, out);
-        fflush(stdout);
+        good = hc_standard_flush(out, program) && good;
         good = write_files(program, options, &kept) && good;
     } else {
         json_decref(rows);
@@ -281,26 +281,19 @@ static int run_steps(const char *program, const char *version,
 
 /// Whether the files of the report can be written; prints the option of one that cannot.
 static bool check_files(const char *program, const struct hc_cl_options *options) {
-    const char *option = NULL, *path = NULL;
-    if (options->json != NULL && !hc_report_can_write(options->json)) {
-        option = "json";
-        path = options->json;
-    } else if (options->report != NULL && !hc_report_can_write(options->report)) {
-        option = "report";
-        path = options->report;
-    }
-    if (option != NULL)
-        fprintf(stderr, "%s: --%s '%s': cannot be written\n", program, option, path);
-    return option == NULL;
+    return (options->json == NULL || hc_report_can_write(program, "json", options->json)) &&
+           (options->report == NULL || hc_report_can_write(program, "report", options->report));
 }
 
 int hc_cl_program_run(enum hc_cl_options_program kind, const char *version, int argc, char **argv) {
     const char *program = kind == HC_CL_OPTIONS_BOT ? "hindcast-bot" : "hindcast-load";
     struct hc_cl_options options;
     static char version_text[64]; // argp keeps it
+    hc_standard_open();
     snprintf(version_text, sizeof(version_text), "%s %s", program, version);
     argp_program_version = version_text;
     hc_cl_options_parse(&options, kind, argc, argv);
+    hc_crash_watch(program, (const void *)(uintptr_t)options.plugin.game->step, false);
     if (kind == HC_CL_OPTIONS_BOT)
         options.processes = 1;
     if (!check_files(program, &options))
@@ -311,8 +304,9 @@ int hc_cl_program_run(enum hc_cl_options_program kind, const char *version, int 
     bool good = outcome.good && outcome.report != NULL;
     if (outcome.report != NULL) {
         bool json_out = options.json != NULL && strcmp(options.json, "-") == 0;
-        hc_cl_report_print(outcome.report, json_out ? stderr : stdout);
-        fflush(stdout);
+        FILE *out = json_out ? stderr : stdout;
+        hc_cl_report_print(outcome.report, out);
+        good = hc_standard_flush(out, program) && good;
         good = write_files(program, &options, &outcome) && hc_report_ok(outcome.report) && good;
     }
     release(&outcome);

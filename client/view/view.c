@@ -10,6 +10,8 @@
 #include "client/view/window.h"
 #include "common/elapsed.h"
 #include "common/programs/clock.h"
+#include "common/programs/crash.h"
+#include "common/programs/standard.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -194,9 +196,11 @@ int hc_cl_view_run(const char *version, int argc, char **argv) {
     struct hc_cl_options options;
     struct hc_cl_spawn server;
     char why[WHY_MAX];
+    hc_standard_open();
     snprintf(version_text, sizeof(version_text), "%s %s", program, version);
     argp_program_version = version_text;
     hc_cl_options_parse(&options, HC_CL_OPTIONS_VIEW, argc, argv);
+    hc_crash_watch(program, (const void *)(uintptr_t)options.plugin.game->step, false);
     if (options.spawn && !spawn(&options, &server, why)) {
         fprintf(stderr, "%s: %s\n", program, why);
         return 1;

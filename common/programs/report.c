@@ -3,6 +3,7 @@
 
 #include "common/programs/report.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -235,19 +236,33 @@ void hc_report_print_server(FILE *out, const json_t *report) {
     hc_report_line(out, "memory", "%.1f MB", hc_report_number(server, "memory_bytes") / 1e6);
 }
 
-bool hc_report_can_write(const char *path) {
-    FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "a");
-    if (file == NULL)
-        return false;
-    return file == stdout || fclose(file) == 0;
+/// Says that a file cannot be written, and why; false.
+static bool refuse_file(const char *program, const char *option, const char *path, int cause) {
+    fprintf(stderr, "%s: --%s '%s': cannot be written: %s\n", program, option, path,
+            strerror(cause != 0 ? cause : EIO));
+    return false;
 }
 
-bool hc_report_write(const json_t *report, const char *path) {
+bool hc_report_can_write(const char *program, const char *option, const char *path) {
+    if (strcmp(path, "-") == 0)
+        return true;
+    FILE *file = fopen(path, "a");
+    return (file != NULL && fclose(file) == 0) || refuse_file(program, option, path, errno);
+}
+
+bool hc_report_write(const json_t *report, const char *program, const char *path) {
     bool standard = strcmp(path, "-") == 0;
+    errno = 0;
     FILE *file = standard ? stdout : fopen(path, "w");
     if (file == NULL)
-        return false;
+        return refuse_file(program, "json", path, errno);
     bool written = json_dumpf(report, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0;
     written = fputc('\n', file) != EOF && written;
-    return (standard ? fflush(file) : fclose(file)) == 0 && written;
+    written = fflush(file) == 0 && written;
+    int cause = errno;
+    if (!standard && fclose(file) != 0) {
+        written = false;
+        cause = errno;
+    }
+    return written || refuse_file(program, "json", path, cause);
 }

@@ -77,8 +77,10 @@ void hc_report_print_bandwidth(FILE *out, const json_t *report);
 /// Prints the lines of the server's part.
 void hc_report_print_server(FILE *out, const json_t *report);
 
-/// Whether the file at `path` can be opened for writing; creates it if there is none.
-bool hc_report_can_write(const char *path);
+/// Whether the file at `path`, given by `option` of `program`, can be opened for writing; creates
+/// it if there is none. False: with a sentence on standard error.
+bool hc_report_can_write(const char *program, const char *option, const char *path);
 
-/// Writes the report to the file at `path`, "-" for standard output; false when that fails.
-bool hc_report_write(const json_t *report, const char *path);
+/// Writes the report to the file at `path`, "-" for standard output. False: it failed, with a
+/// sentence on standard error.
+bool hc_report_write(const json_t *report, const char *program, const char *path);

@@ -9,14 +9,14 @@
 
 /// Adds the client's user to the fields of a log line.
 static void add_user(json_t *fields, const struct hc_server_event *event) {
-    char id[24], name[HC_NAME_ESCAPED_MAX];
+    char id[24];
     size_t size = hc_name_size(event->name);
     snprintf(id, sizeof(id), "%" PRIu64, event->client_id);
     json_object_set_new(fields, "user", json_string(id));
     if (size == 0)
         return;
-    hc_name_escape(event->name, size, name, sizeof(name));
-    json_object_set_new(fields, "name", json_string(name));
+    // UTF-8 that can be shown; the log escapes what is not plain.
+    json_object_set_new(fields, "name", json_stringn((const char *)event->name, size));
 }
 
 static json_t *client_line(const struct hc_server *server, const struct hc_server_event *event) {
@@ -65,9 +65,11 @@ static json_t *match_line(const struct hc_server *server, hc_tick tick) {
     if (tick < hc_timeline_oldest(timeline))
         return fields;
     const uint8_t *states = hc_timeline_states(timeline, tick);
+    json_t *own = json_object(); // a game's names may be those of other keys, such as `match`
     for (unsigned f = 0; f < referee->field_count; f++)
-        json_object_set_new(fields, referee->fields[f].name,
+        json_object_set_new(own, referee->fields[f].name,
                             json_integer(hc_field_get(&referee->fields[f], states)));
+    json_object_set_new(fields, "referee", own);
     add_score(fields, world, hc_timeline_presence(timeline, tick), states);
     return fields;
 }

@@ -5,6 +5,7 @@
 
 #include "common/elapsed.h"
 #include "common/programs/clock.h"
+#include "hindcast/check.h"
 #include "server/daemon/wall_clock.h"
 
 #include <inttypes.h>
@@ -23,6 +24,7 @@ static const char *const level_names[] = {"error", "warn", "info", "debug"};
 
 static const struct hc_sv_log_rates normal_rates = {.all = {256, 250000}, .client = {8, 20000000}};
 static const struct hc_sv_log_rates debug_rates = {.all = {512, 15625}, .client = {64, 125000}};
+static const struct hc_sv_log_rates report_rates = {.all = {4, 1000000}};
 
 /// A line while it is formatted.
 struct line {
@@ -43,8 +45,9 @@ __attribute__((format(printf, 2, 3))) static void add(struct line *line, const c
 
 static void add_json(struct line *line, const json_t *value) {
     size_t room = sizeof(line->text) - line->size;
-    size_t size = json_dumpb(value, line->text + line->size, room,
-                             JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_COMPACT);
+    size_t size =
+        json_dumpb(value, line->text + line->size, room,
+                   JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_COMPACT | JSON_REAL_PRECISION(9));
     line->full |= size == 0 || size > room;
     line->size += line->full ? 0 : size;
 }
@@ -157,9 +160,23 @@ void hc_sv_log_open(struct hc_sv_log *log, enum hc_sv_log_level level, enum hc_s
     hc_sv_log_output_open(&log->output, descriptor);
 }
 
+bool hc_sv_log_takes_report(struct hc_sv_log *log) {
+    pthread_mutex_lock(&log->lock);
+    bool takes = hc_sv_log_limit_allows(&log->limit, &report_rates, "report", NULL, hc_clock_us());
+    pthread_mutex_unlock(&log->lock);
+    return takes;
+}
+
+/// Whether the fields have none of the keys of every line, which they would hide.
+static bool are_other_keys(const json_t *fields) {
+    return json_object_get(fields, "time") == NULL && json_object_get(fields, "level") == NULL &&
+           json_object_get(fields, "event") == NULL;
+}
+
 void hc_sv_log_event(struct hc_sv_log *log, enum hc_sv_log_level level, const char *event,
                      json_t *fields) {
     char client[CLIENT_MAX];
+    HC_ASSERT(are_other_keys(fields));
     const struct hc_sv_log_rates *rates = level == HC_SV_LOG_DEBUG ? &debug_rates : &normal_rates;
     pthread_mutex_lock(&log->lock);
     if (level <= log->level && hc_sv_log_limit_allows(&log->limit, rates, event,

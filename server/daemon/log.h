@@ -42,10 +42,15 @@ void hc_sv_log_open(struct hc_sv_log *log, enum hc_sv_log_level level, enum hc_s
                     int descriptor);
 
 /// Writes a line: the name of the event, and `fields`, an object that is released here (NULL:
-/// none). Strings that are not plain are escaped as in JSON, so each event is one line. The first
-/// of the fields `user`, `client_id`, `cid` and `address` names the line's client.
+/// none), without the keys `time`, `level` and `event`. Strings that are not plain are escaped as
+/// in JSON, so each event is one line. The first of the fields `user`, `client_id`, `cid` and
+/// `address` names the line's client.
 void hc_sv_log_event(struct hc_sv_log *log, enum hc_sv_log_level level, const char *event,
                      json_t *fields);
+
+/// Whether another report may be written into the log now: 4 at once, and then one a second. The
+/// others are counted as suppressed lines of the kind `report`.
+bool hc_sv_log_takes_report(struct hc_sv_log *log);
 
 /// Writes `size` bytes of text unchanged, at any level and rate; `size` is at most
 /// HC_SV_LOG_BUFFER. False: the text is dropped as a whole, and counted as one line.

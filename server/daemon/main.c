@@ -3,7 +3,9 @@
 
 #include "common/elapsed.h"
 #include "common/programs/clock.h"
+#include "common/programs/crash.h"
 #include "common/programs/report.h"
+#include "common/programs/standard.h"
 #include "hindcast/check.h"
 #include "hindcast/server.h"
 #include "server/daemon/commands.h"
@@ -14,6 +16,7 @@
 #include "server/daemon/report.h"
 #include "server/daemon/token_http.h"
 #include "server/daemon/udp.h"
+#include "server/daemon/watchdog.h"
 #include "server/daemon/worker.h"
 
 #include <event2/event.h>
@@ -66,6 +69,11 @@ static size_t resident_bytes(void) {
     if (file != NULL)
         fclose(file);
     return resident * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/// A place in the code of the game.
+static const void *game_place(const struct daemon *daemon) {
+    return (const void *)(uintptr_t)daemon->options.plugin.game->step;
 }
 
 static bool is_single(const struct daemon *daemon) {
@@ -163,9 +171,11 @@ static void on_stop(evutil_socket_t signal_number, short events, void *context) 
 }
 
 /// SIGUSR1 and SIGQUIT: writes the report of the run so far into the log, as a table or as one line
-/// of JSON. The log never waits for its reader.
+/// of JSON. The log never waits for its reader, and limits how often.
 static void on_report(evutil_socket_t signal_number, short events, void *context) {
     struct daemon *daemon = context;
+    if (!hc_sv_log_takes_report(&daemon->log))
+        return;
     json_t *report = make_report(daemon);
     char *text = NULL;
     size_t size = 0;
@@ -466,26 +476,39 @@ static size_t memory_of(const struct daemon *daemon) {
     return bytes;
 }
 
+/// Logs what the daemon serves, and where. Numbers of 64 bits are strings: not every JSON reader
+/// reads them exactly.
+static void log_started(struct daemon *daemon, const char *address, uint16_t port,
+                        uint32_t granted) {
+    const struct hc_sv_options *options = &daemon->options;
+    const struct hc_plugin *plugin = &options->plugin;
+    char audience[24], protocol_id[24];
+    snprintf(audience, sizeof(audience), "%" PRIu64, options->audience);
+    snprintf(protocol_id, sizeof(protocol_id), "0x%016" PRIx64,
+             hc_datagram_protocol_id(plugin->game, plugin->rule_hash));
+    json_t *fields = json_pack(
+        "{s:s, s:i, s:s, s:i, s:s, s:i, s:s, s:s, s:i, s:i}", "version", HC_VERSION, "pid",
+        (int)getpid(), "address", address, "port", (int)port, "game", plugin->game->name,
+        "game_version", (int)plugin->game->version, "protocol_id", protocol_id, "audience",
+        audience, "matches", (int)options->matches, "workers", (int)options->workers);
+    json_t *more = json_pack(
+        "{s:i, s:i, s:i, s:I, s:I, s:I, s:i, s:b}", "tick_rate_hz", (int)options->tick_rate,
+        "max_clients", (int)options->clients, "history_ticks", (int)options->history, "seed",
+        (json_int_t)options->seed, "memory_bytes", (json_int_t)memory_of(daemon), "resident_bytes",
+        (json_int_t)resident_bytes(), "receive_buffer_bytes_each", (int)granted, "handshakes_apart",
+        hc_sv_udp_descriptor(daemon->workers[0].udp, HC_SV_UDP_HELLO) >= 0);
+    json_object_update(fields, more);
+    json_decref(more);
+    hc_sv_log_event(&daemon->log, HC_SV_LOG_INFO, "started", fields);
+}
+
 static void announce(struct daemon *daemon) {
     struct hc_address address = hc_sv_udp_address(daemon->workers[0].udp);
     uint32_t granted = hc_sv_udp_receive_buffer(daemon->workers[0].udp);
     char text[HC_ADDRESS_TEXT_MAX];
     fprintf(daemon->text, "listening on %s\n", hc_address_format(&address, text));
     fflush(daemon->text);
-    json_t *fields = json_pack(
-        "{s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:i, s:b}", "version", HC_VERSION, "game",
-        daemon->options.plugin.game->name, "tick_rate_hz", (int)daemon->options.tick_rate,
-        "max_clients", (int)daemon->options.clients, "history_ticks", (int)daemon->options.history,
-        "seed", (json_int_t)daemon->options.seed, "memory_bytes", (json_int_t)memory_of(daemon),
-        "resident_bytes", (json_int_t)resident_bytes(), "receive_buffer_bytes_each", (int)granted,
-        "handshakes_apart",
-
-        hc_sv_udp_descriptor(daemon->workers[0].udp, HC_SV_UDP_HELLO) >= 0);
-    if (!is_single(daemon)) {
-        json_object_set_new(fields, "matches", json_integer(daemon->options.matches));
-        json_object_set_new(fields, "workers", json_integer(daemon->options.workers));
-    }
-    hc_sv_log_event(&daemon->log, HC_SV_LOG_INFO, "started", fields);
+    log_started(daemon, text, address.port, granted);
     if (granted < HC_SV_UDP_RECEIVE_BUFFER)
         log_small_buffer(&daemon->log, granted);
     if (!daemon->options.dev && daemon->options.audience == 0)
@@ -495,20 +518,18 @@ static void announce(struct daemon *daemon) {
                                   "tokens and tickets, each once"));
 }
 
-/// Prints the final report and writes the JSON. False: the verdict is NOT OK, or writing failed.
+/// Prints the final report and writes the JSON. False: writing failed, or the verdict, if it
+/// decides the exit status, is NOT OK.
 static bool report(struct daemon *daemon) {
     for (unsigned i = 0; i < daemon->options.workers; i++)
         for (unsigned m = 0; m < daemon->workers[i].count; m++)
-            hc_sv_match_log_denials(&daemon->workers[i].matches[m], true, hc_clock_us());
+            hc_sv_match_log_troubles(&daemon->workers[i].matches[m], true, hc_clock_us());
     json_t *json = make_report(daemon);
     const char *path = daemon->options.json;
     hc_sv_report_print(json, daemon->text);
-    fflush(daemon->text);
-    bool good = hc_report_ok(json);
-    if (path != NULL && !hc_report_write(json, path)) {
-        fprintf(stderr, "hindcastd: --json '%s': cannot be written\n", path);
-        good = false;
-    }
+    bool good = hc_report_ok(json) || !daemon->options.verdict;
+    good = hc_standard_flush(daemon->text, "hindcastd") && good;
+    good = (path == NULL || hc_report_write(json, "hindcastd", path)) && good;
     json_decref(json);
     return good;
 }
@@ -545,10 +566,8 @@ static bool set_up(struct daemon *daemon) {
         fprintf(stderr, "hindcastd: the system gives no random numbers\n");
         return false;
     }
-    if (options->json != NULL && !hc_report_can_write(options->json)) {
-        fprintf(stderr, "hindcastd: --json '%s': cannot be written\n", options->json);
+    if (options->json != NULL && !hc_report_can_write("hindcastd", "json", options->json))
         return false;
-    }
     if (!obtain_keys(daemon))
         return false;
     prepare_setting(daemon);
@@ -575,13 +594,19 @@ static bool set_up(struct daemon *daemon) {
 
 static void *run_worker(void *context) {
     struct hc_sv_worker *worker = context;
+    hc_crash_watch_thread();
     event_base_dispatch(worker->base);
     return NULL;
 }
 
 /// Runs all workers until they have ended, worker 0 in this thread; false: a thread cannot be had.
 static bool run(struct daemon *daemon) {
+    struct hc_sv_watch *watches[HC_SV_WORKERS_MAX] = {NULL};
     unsigned workers = daemon->options.workers;
+    for (unsigned i = 0; i < workers; i++)
+        watches[i] = &daemon->workers[i].watch;
+    struct hc_sv_watchdog *watchdog =
+        hc_sv_watchdog_start(&daemon->log, game_place(daemon), watches, workers);
     daemon->setting.began_us = hc_clock_us();
     daemon->began_cpu_us = hc_report_cpu_us();
     for (unsigned i = 0; i < workers; i++)
@@ -603,17 +628,20 @@ static bool run(struct daemon *daemon) {
         event_base_dispatch(daemon->base);
     for (unsigned i = 1; i < daemon->threads; i++)
         pthread_join(daemon->workers[i].thread, NULL);
+    hc_sv_watchdog_stop(watchdog);
     return good;
 }
 
 int main(int argc, char **argv) {
     static struct daemon daemon; // the histograms are too large for the stack
     int status;
+    hc_standard_open();
     argp_program_version = "hindcastd " HC_VERSION;
     if (hc_sv_commands_run(argc, argv, &status))
         return status;
     hc_sv_options_parse(&daemon.options, argc, argv);
     hc_sv_log_open(&daemon.log, daemon.options.level, daemon.options.format, STDERR_FILENO);
+    hc_crash_watch("hindcastd", game_place(&daemon), daemon.options.format == HC_SV_LOG_JSON);
     bool json_out = daemon.options.json != NULL && strcmp(daemon.options.json, "-") == 0;
     daemon.text = json_out ? stderr : stdout;
     mask_signals(SIG_BLOCK);

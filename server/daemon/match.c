@@ -30,7 +30,7 @@ static struct hc_server_config config_of(const struct hc_sv_match_setting *setti
     config.game = &setting->game;
     config.rule_hash = options->plugin.rule_hash;
     hc_sv_options_configure(options, &config);
-    if (options->force_rewind_match != 0 && options->force_rewind_match != number)
+    if (options->force_rewind_match != 0 && number != 0 && options->force_rewind_match != number)
         config.force_rewind = 0;
     config.keys = *keys;
     config.match = number;
@@ -189,8 +189,8 @@ void hc_sv_match_log_events(struct hc_sv_match *match) {
     update_placement(match);
 }
 
-void hc_sv_match_log_denials(struct hc_sv_match *match, bool last, uint64_t now_us) {
-    hc_sv_status_log_denials(&match->status, match->setting->log, match->report.host, last, now_us);
+void hc_sv_match_log_troubles(struct hc_sv_match *match, bool last, uint64_t now_us) {
+    hc_sv_status_log_troubles(&match->status, match->setting->log, &match->report, last, now_us);
 }
 
 void hc_sv_match_drop_messages(struct hc_sv_match *match) {
@@ -254,7 +254,7 @@ void hc_sv_match_end_tick(struct hc_sv_match *match, uint64_t work_us, uint64_t 
     report->ticks_worked_too_long += work_us > 1000000 / match->setting->options->tick_rate;
     hc_sv_status_add_tick(&match->status, work_us);
     log_overflows(match);
-    hc_sv_match_log_denials(match, false, now_us);
+    hc_sv_match_log_troubles(match, false, now_us);
     hc_sv_status_log(&match->status, log, report, hc_server_clients(match->server), now_us);
     hc_sv_status_log_overload(&match->status, log, report->host);
     if (match->refuses != (report->host->overload.level >= HC_SERVER_OVERLOAD_REFUSE))
@@ -286,7 +286,7 @@ static void renew(struct hc_sv_match *match, const struct hc_token_ring *keys, u
     struct hc_timeline_stats timeline = {0};
     hc_sv_report_add_stats(&past, hc_server_stats(match->server));
     hc_sv_report_add_timeline(&timeline, hc_timeline_stats(hc_server_timeline(match->server)));
-    hc_sv_match_log_denials(match, true, now_us);
+    hc_sv_match_log_troubles(match, true, now_us);
     hc_sv_match_log_events(match); // the last ones end with the server
     if (!use_server(match, match->next, match->next_seed)) {
         hc_sv_match_log(match, HC_SV_LOG_ERROR, "match-not-renewed",
@@ -302,8 +302,9 @@ static void renew(struct hc_sv_match *match, const struct hc_token_ring *keys, u
     match->idle = true;
     match->empty_us = 0;
     match->faults.seen = 0;
-    match->status =
-        (struct hc_sv_status){.every_us = match->status.every_us, .match = match->number};
+    match->status = (struct hc_sv_status){.every_us = match->status.every_us,
+                                          .match = match->number,
+                                          .ticks.count = match->report.ticks_worked_too_long};
     begin_report(match);
     update_placement(match);
     hc_sv_match_renew_deadline(match);

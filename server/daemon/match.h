@@ -79,8 +79,8 @@ void hc_sv_match_log(struct hc_sv_match *match, enum hc_sv_log_level level, cons
 /// Logs the server's events, and gives the placement the sessions after them.
 void hc_sv_match_log_events(struct hc_sv_match *match);
 
-/// As hc_sv_status_log_denials; of an idle match too.
-void hc_sv_match_log_denials(struct hc_sv_match *match, bool last, uint64_t now_us);
+/// As hc_sv_status_log_troubles; of an idle match too.
+void hc_sv_match_log_troubles(struct hc_sv_match *match, bool last, uint64_t now_us);
 
 /// Gives the server a datagram that arrived at `now_us`; of an idle match, sets its first tick.
 enum hc_status hc_sv_match_receive(struct hc_sv_match *match,

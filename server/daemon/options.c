@@ -43,6 +43,7 @@ enum {
     KEY_VIEW,
     KEY_SEED,
     KEY_TICKS,
+    KEY_VERDICT,
     KEY_STATUS_EVERY,
     KEY_LOG_LEVEL,
     KEY_LOG_FORMAT,
@@ -131,7 +132,11 @@ static const struct argp_option table[] = {
      0},
     {"seed", KEY_SEED, "N", 0,
      "Seed of the world (default: random), which clients know; NPCs have a secret one", 0},
-    {"ticks", KEY_TICKS, "N", 0, "Stop after N ticks", 0},
+    {"ticks", KEY_TICKS, "N", 0, "Stop after N ticks; the exit status is that of --verdict", 0},
+    {"verdict", KEY_VERDICT, NULL, 0,
+     "Exit with 1 if the verdict of the final report is NOT OK. Otherwise a server that stops as "
+     "it was told exits with 0, whatever happened in its life",
+     0},
     {"status-every", KEY_STATUS_EVERY, "S", 0,
      "Log a status line every S seconds, at level info (default: none)", 0},
     {"log-level", KEY_LOG_LEVEL, "L", 0, "error, warn, info or debug (default info)", 0},
@@ -287,6 +292,9 @@ static bool parse_output(struct hc_sv_options *options, int key, const char *tex
     static const char *const levels[] = {"error", "warn", "info", "debug"};
     static const char *const formats[] = {"text", "json"};
     switch (key) {
+    case KEY_VERDICT:
+        options->verdict = true;
+        return true;
     case KEY_STATUS_EVERY:
         options->status_every_us = value * 1000000;
         return true;
@@ -355,6 +363,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         break;
     case KEY_TICKS:
         options->ticks = (uint32_t)value;
+        options->verdict = true;
         break;
     case KEY_GAME:
         options->game = text;
@@ -384,6 +393,25 @@ static void check_most(int key, uint32_t value, const char *name, uint32_t most)
         refuse(key, text, allowed);
 }
 
+/// Refuses to restrict --force-rewind to a match where it is not given.
+static void check_match_of_rewind(const struct hc_sv_options *options) {
+    char text[16];
+    snprintf(text, sizeof(text), "%u", options->force_rewind_match);
+    if (options->force_rewind_match != 0)
+        refuse(KEY_FORCE_REWIND_MATCH, text, "given with --force-rewind TICKS");
+}
+
+/// Refuses a view in which a player does not see what its step reads.
+static void check_view(const struct hc_sv_options *options) {
+    char text[16], allowed[80];
+    uint32_t reach = options->plugin.game->reach;
+    if (!options->view_given || options->view == 0 || options->view >= reach)
+        return;
+    snprintf(text, sizeof(text), "%" PRIu32, options->view);
+    snprintf(allowed, sizeof(allowed), "0, or at least the game's reach, which is %" PRIu32, reach);
+    refuse(KEY_VIEW, text, allowed);
+}
+
 /// Loads the game. Without --max-clients there are no more than its players.
 static void load_game(struct hc_sv_options *options) {
     char why[WHY_MAX];
@@ -408,8 +436,9 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
             "token to connect with, `hindcastd protocol-id` the game's protocol_id: see their "
             "--help. "
             "Prints `listening on ADDRESS:PORT` once it is ready. On SIGTERM and SIGINT it closes "
-            "all connections and prints the report; its first line and the exit status give the "
-            "verdict on the run. SIGUSR1 and SIGQUIT write the report so far into the log. "
+            "all connections, prints the report, whose first line is the verdict on the run, and "
+            "exits with 0; with --verdict, the exit status is that of the verdict. SIGUSR1 and "
+            "SIGQUIT write the report so far into the log. "
             "SIGHUP reads the keys and the refused users again. docs/REPORT.md explains the "
             "report.",
     };
@@ -437,9 +466,12 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
     argp_err_exit_status = 2;
     argp_parse(&argp, argc, argv, 0, NULL, options);
     load_game(options);
-    check_most(KEY_NPCS, options->npcs, "--max-clients", options->clients);
+    check_most(KEY_NPCS, options->npcs, "one less than --max-clients", options->clients - 1u);
     check_most(KEY_WORKERS, options->workers, "--matches", options->matches);
     check_most(KEY_FORCE_REWIND_MATCH, options->force_rewind_match, "--matches", options->matches);
+    if (options->force_rewind == 0) // there is nothing to restrict
+        check_match_of_rewind(options);
+    check_view(options);
     if (options->matches > 1) {
         check_most(KEY_MAX_CLIENTS, options->clients, "the clients of one of several --matches",
                    HC_SERVER_MATCH_CLIENTS_MAX);

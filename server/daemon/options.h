@@ -35,6 +35,7 @@ struct hc_sv_options {
     uint64_t seed;
     bool seed_given;
     uint32_t ticks;           ///< stop after this many; 0: never
+    bool verdict;             ///< the exit status is that of the report's verdict
     uint64_t status_every_us; ///< interval of status lines; 0: none
     enum hc_sv_log_level level;
     enum hc_sv_log_format format;

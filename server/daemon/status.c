@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-enum { DENIAL_LINE_US = 10000000 }; ///< interval of the lines about one reason
+enum { TROUBLE_LINE_US = 10000000 }; ///< interval of the lines about one trouble
 
 /// Logs an event with the number of the match.
 static void log_event(const struct hc_sv_status *status, struct hc_sv_log *log,
@@ -36,6 +36,11 @@ static void subtract(struct hc_histogram *now, const struct hc_histogram *before
     now->count -= before->count;
 }
 
+/// A percentile of microseconds in milliseconds, with two decimals.
+static double ms(const struct hc_histogram *us, uint32_t permille) {
+    return (double)((hc_histogram_percentile(us, permille) + 5) / 10) / 100;
+}
+
 void hc_sv_status_log(struct hc_sv_status *status, struct hc_sv_log *log,
                       const struct hc_sv_report *report, unsigned clients, uint64_t now_us) {
     const struct hc_server_stats *host = report->host;
@@ -48,23 +53,20 @@ void hc_sv_status_log(struct hc_sv_status *status, struct hc_sv_log *log,
         return;
     uint64_t bytes_down = host->bytes_out + HC_REPORT_OVERHEAD * host->datagrams_out;
     uint64_t bytes_up = host->bytes_in + HC_REPORT_OVERHEAD * host->datagrams_in;
-    char p50[24], p99[24], late[24];
     struct hc_histogram lateness = host->lateness;
     uint64_t cpu_us = hc_report_cpu_us();
     const struct hc_histogram *work = &status->tick_us;
-    snprintf(p50, sizeof(p50), "%.2f", (double)hc_histogram_percentile(work, 500) / 1e3);
-    snprintf(p99, sizeof(p99), "%.2f", (double)hc_histogram_percentile(work, 990) / 1e3);
     subtract(&lateness, &status->lateness_us);
-    snprintf(late, sizeof(late), "%.2f", (double)hc_histogram_percentile(&lateness, 990) / 1e3);
     log_event(status, log, HC_SV_LOG_INFO, "status",
-              json_pack("{s:i, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:I}", "clients", (int)clients,
-                        "tick_work_ms_p50", p50, "tick_work_ms_p99", p99, "over_budget",
-                        (json_int_t)(over_budget(report) - status->over_budget), "rewinds_per_s",
+              json_pack("{s:i, s:f, s:f, s:I, s:I, s:I, s:I, s:f, s:I}", "clients", (int)clients,
+                        "tick_work_ms_p50", ms(work, 500), "tick_work_ms_p99", ms(work, 990),
+                        "over_budget", (json_int_t)(over_budget(report) - status->over_budget),
+                        "rewinds_per_s",
                         (json_int_t)per_s(host->rewind_depth.count, status->rewinds, us),
                         "bytes_down_per_s", (json_int_t)per_s(bytes_down, status->bytes_down, us),
                         "bytes_up_per_s", (json_int_t)per_s(bytes_up, status->bytes_up, us),
-                        "tick_late_ms_p99", late, "cpu_percent",
-                        (json_int_t)(100 * hc_since(status->cpu_us, cpu_us) / us)));
+                        "tick_late_ms_p99", ms(&lateness, 990), "cpu_percent",
+                        (json_int_t)(100 * (hc_since(status->cpu_us, cpu_us)) / us)));
     status->begun_us = now_us;
     status->tick_us = (struct hc_histogram){0};
     status->over_budget = over_budget(report);
@@ -98,14 +100,25 @@ void hc_sv_status_log_overload(struct hc_sv_status *status, struct hc_sv_log *lo
         status->overload = overload->level;
 }
 
-void hc_sv_status_log_denials(struct hc_sv_status *status, struct hc_sv_log *log,
-                              const struct hc_server_stats *host, bool last, uint64_t now_us) {
+/// Whether there is something new in a count, and its line is due. `*fresh` is how much is new.
+static bool is_due(struct hc_sv_status_line *line, uint64_t count, bool last, uint64_t now_us,
+                   uint64_t *fresh) {
+    *fresh = count - line->count;
+    bool recent = line->logged_us != 0 && hc_since(line->logged_us, now_us) < TROUBLE_LINE_US;
+    if (*fresh == 0 || (recent && !last))
+        return false;
+    line->count = count;
+    line->logged_us = now_us;
+    return true;
+}
+
+/// Logs the denied CONNECTs, a line for each reason.
+static void log_denials(struct hc_sv_status *status, struct hc_sv_log *log,
+                        const struct hc_server_stats *host, bool last, uint64_t now_us) {
     for (unsigned i = 1; i < HC_DENY_REASONS_END; i++) {
         const struct hc_server_denials *denials = &host->denials[i];
-        uint64_t count = denials->count - status->denials[i].count;
-        uint64_t logged_us = status->denials[i].logged_us;
-        bool recent = logged_us != 0 && hc_since(logged_us, now_us) < DENIAL_LINE_US;
-        if (count == 0 || (recent && !last))
+        uint64_t count;
+        if (!is_due(&status->denials[i], denials->count, last, now_us, &count))
             continue;
         char address[HC_ADDRESS_TEXT_MAX], user[24];
         const char *why = hc_deny_text((enum hc_deny_reason)i);
@@ -117,7 +130,41 @@ void hc_sv_status_log_denials(struct hc_sv_status *status, struct hc_sv_log *log
         if (denials->proven)
             json_object_set_new(fields, "user", json_string(user));
         log_event(status, log, HC_SV_LOG_WARN, "denied", fields);
-        status->denials[i].count = denials->count;
-        status->denials[i].logged_us = now_us;
     }
+}
+
+/// Logs the ticks that were over budget, and those that were left out.
+static void log_ticks(struct hc_sv_status *status, struct hc_sv_log *log,
+                      const struct hc_sv_report *report, bool last, uint64_t now_us) {
+    uint64_t late = report->host->ticks_late, worked = report->ticks_worked_too_long, fresh;
+    uint64_t missed = report->host->ticks_missed;
+    if (!is_due(&status->ticks, late + worked + missed, last, now_us, &fresh))
+        return;
+    log_event(status, log, HC_SV_LOG_WARN, "ticks-late",
+              json_pack("{s:I, s:I, s:I, s:I, s:s}", "count", (json_int_t)fresh, "began_late",
+                        (json_int_t)late, "worked_too_long", (json_int_t)worked, "left_out",
+                        (json_int_t)missed, "why",
+                        missed > 0 ? "the server was so late that it left ticks out"
+                                   : "ticks begin late or take longer than they may; the machine "
+                                     "is busy, or the game's steps are too slow"));
+}
+
+/// Logs the inputs that had no effect.
+static void log_inputs(struct hc_sv_status *status, struct hc_sv_log *log,
+                       const struct hc_server_stats *host, bool last, uint64_t now_us) {
+    uint64_t fresh;
+    if (is_due(&status->inputs, host->inputs_refused + host->inputs_lost, last, now_us, &fresh))
+        log_event(status, log, HC_SV_LOG_WARN, "inputs-refused",
+                  json_pack("{s:I, s:I, s:I, s:s}", "count", (json_int_t)fresh, "refused",
+                            (json_int_t)host->inputs_refused, "lost", (json_int_t)host->inputs_lost,
+                            "why",
+                            "inputs were later than --history or --late-margin allows, or for "
+                            "ticks too far ahead"));
+}
+
+void hc_sv_status_log_troubles(struct hc_sv_status *status, struct hc_sv_log *log,
+                               const struct hc_sv_report *report, bool last, uint64_t now_us) {
+    log_denials(status, log, report->host, last, now_us);
+    log_ticks(status, log, report, last, now_us);
+    log_inputs(status, log, report->host, last, now_us);
 }

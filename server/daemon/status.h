@@ -5,6 +5,11 @@
 #include "server/daemon/report.h"
 #include "server/daemon/log.h"
 
+/// What the newest line about a trouble has counted.
+struct hc_sv_status_line {
+    uint64_t count, logged_us; ///< 0: there was none
+};
+
 /// All zeros but `every_us` and `match` is the state before the first line.
 struct hc_sv_status {
     uint16_t match;              ///< named in each line; 0: none
@@ -17,9 +22,7 @@ struct hc_sv_status {
     uint64_t bytes_down, bytes_up;          ///< with IP and UDP headers
     enum hc_server_overload_level overload; ///< the highest level logged since there was none
     bool linear;                            ///< the newest line said that snapshots are linear
-    struct {
-        uint64_t count, logged_us; ///< at the newest line; 0: none
-    } denials[HC_DENY_REASONS_END];
+    struct hc_sv_status_line denials[HC_DENY_REASONS_END], versions, ticks, inputs;
 };
 
 /// Records that a tick took `work_us`.
@@ -35,7 +38,8 @@ void hc_sv_status_log(struct hc_sv_status *status, struct hc_sv_log *log,
 void hc_sv_status_log_overload(struct hc_sv_status *status, struct hc_sv_log *log,
                                const struct hc_server_stats *host);
 
-/// Logs CONNECTs denied since the last line: a line for each reason, at most one in 10 s; with
-/// `last`, all that are not logged yet.
-void hc_sv_status_log_denials(struct hc_sv_status *status, struct hc_sv_log *log,
-                              const struct hc_server_stats *host, bool last, uint64_t now_us);
+/// Logs what has gone wrong since the last line about it, each at most once in 10 s; with `last`,
+/// all that is not logged yet. These are: CONNECTs that were denied, by reason; HELLOs of other
+/// games and builds; ticks that were late or left out; and inputs that were refused or lost.
+void hc_sv_status_log_troubles(struct hc_sv_status *status, struct hc_sv_log *log,
+                               const struct hc_sv_report *report, bool last, uint64_t now_us);

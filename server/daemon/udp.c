@@ -218,8 +218,8 @@ static void close_lanes(struct hc_sv_udp *udp, enum hc_sv_udp_lane kept) {
     }
 }
 
-/// Opens the lanes of all workers beside the first worker's DATA; false, and none of them, if the
-/// kernel cannot sort.
+/// Opens the lanes of all workers beside the first worker's DATA; false with errno, and none of
+/// them, if the kernel cannot sort or has no more sockets.
 static bool open_lanes(struct hc_sv_udp **ports, unsigned workers) {
     struct sockaddr_storage local = {0};
     socklen_t length = sizeof(local);
@@ -238,10 +238,12 @@ static bool open_lanes(struct hc_sv_udp **ports, unsigned workers) {
                              i % HC_SV_UDP_LANES);
     if (good)
         return true;
+    int cause = errno;
     share = 0; // no other server may join the port
     setsockopt(first, SOL_SOCKET, SO_REUSEPORT, &share, sizeof(share));
     for (unsigned i = 0; i < workers; i++)
         close_lanes(ports[i], i == 0 ? HC_SV_UDP_DATA : HC_SV_UDP_LANES);
+    errno = cause;
     return false;
 }
 
@@ -275,10 +277,15 @@ static bool open_workers(int descriptor, sa_family_t family, unsigned workers,
     }
     ports[0]->descriptors[HC_SV_UDP_DATA] = descriptor;
     if (!open_lanes(ports, workers) && workers > 1) {
-        snprintf(why, why_size,
-                 "--workers %u: this system cannot give the datagrams of one port to several "
-                 "sockets (SO_REUSEPORT with a filter)",
-                 workers);
+        int cause = errno;
+        if (cause == EMFILE || cause == ENFILE || cause == ENOMEM || cause == ENOBUFS)
+            snprintf(why, why_size, "--workers %u: no more sockets can be had: %s", workers,
+                     strerror(cause));
+        else
+            snprintf(why, why_size,
+                     "--workers %u: this system cannot give the datagrams of one port to several "
+                     "sockets (SO_REUSEPORT with a filter): %s",
+                     workers, strerror(cause));
         return false;
     }
     int stamp = 1;

@@ -321,6 +321,7 @@ static void note_work(struct hc_sv_match *match) {
 /// tick.
 static bool run_match(struct hc_sv_worker *worker, struct hc_sv_match *match, uint64_t begun,
                       uint64_t now, uint64_t from) {
+    hc_sv_watch_begin(&worker->watch, match->number, now);
     bool ticked = hc_sv_match_advance(match, begun);
     uint64_t advanced = hc_clock_us();
     uint64_t end = send_all(worker, match, advanced);
@@ -338,6 +339,7 @@ static bool run_match(struct hc_sv_worker *worker, struct hc_sv_match *match, ui
     match->other_us += hc_since(end, hc_clock_us());
     if (ticked)
         note_work(match);
+    hc_sv_watch_end(&worker->watch);
     return ticked;
 }
 
@@ -361,7 +363,7 @@ static void end_period(struct hc_sv_worker *worker, uint64_t now) {
     plan_drains(worker);
     share_time(worker, now);
     for (unsigned i = 0; i < worker->count; i++) {
-        hc_sv_match_log_denials(&worker->matches[i], false, now);
+        hc_sv_match_log_troubles(&worker->matches[i], false, now);
         if (!worker->stopping)
             hc_sv_match_renew(&worker->matches[i], &worker->keys, now);
     }

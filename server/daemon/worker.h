@@ -14,6 +14,7 @@
 
 #include "server/daemon/match.h"
 #include "server/daemon/udp.h"
+#include "server/daemon/watchdog.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -43,6 +44,7 @@ struct hc_sv_worker {
     struct hc_sv_worker *all; ///< [options.workers]
     unsigned index;
     pthread_t thread;
+    struct hc_sv_watch watch;
     pthread_mutex_t lock;
     struct hc_sv_udp *udp; ///< owned
     struct event_base *base;

@@ -30,7 +30,9 @@ refused "--force-rewind '9': must be at most --history, which is 8" \
 refused "--snapshot-rate '241': must be .*\[0, 240\]" hindcastd --snapshot-rate 241
 refused "--snapshot-rate '61': must be at most --tick-rate, which is 60" hindcastd --dev --snapshot-rate 61
 refused "--client-rate '3999': must be .*\[4000, 4294967295\]" hindcastd --client-rate 3999
-refused "view 511 is neither 0 nor in \[reach, 2^30\]" hindcastd --dev --view 511
+refused "--view '511': must be 0, or at least the game's reach, which is 512" hindcastd --dev --view 511
+refused "--npcs '8': must be at most one less than --max-clients, which is 7" hindcastd --dev --npcs 8
+refused "--force-rewind-match '1': must be given with --force-rewind" hindcastd --dev --force-rewind-match 1
 refused "--bind 'nowhere': must be" hindcastd --bind nowhere
 refused "--log-level 'loud': must be error, warn" hindcastd --log-level loud
 refused "--key-file FILE is needed, or --dev for trying things" hindcastd
@@ -78,7 +80,7 @@ refused "--latency-to '20': must be at least --latency, which is 50" \
     hindcast-load --spawn --link ok --latency-to 20
 refused "--processes '9': must be at most --clients and --light, which is 8" \
     hindcast-load --spawn --clients 3 --light 5 --processes 9
-start rewinder hindcastd --dev --bind 127.0.0.1 --port 0 --ticks 60 --force-rewind 8
+start rewinder hindcastd --dev --bind 127.0.0.1 --port 0 --ticks 60 --force-rewind 8 --force-rewind-match 1
 finish "$pid"
 check "hindcastd --force-rewind rewinds at every tick that has a past" \
     report rewinder 's["rewinds"] == r["ticks"] - 1'

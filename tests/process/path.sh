@@ -35,7 +35,7 @@ space client 1 2>"$work/space.err" && space server 2 2>>"$work/space.err" &&
 programs=$bin
 "$programs/hindcastd" key --key-file "$work/keys"
 bin=$work/server
-start hindcastd hindcastd --bind 0.0.0.0 --port 7777 --key-file "$work/keys" --max-clients 32 \
+start hindcastd hindcastd --verdict --bind 0.0.0.0 --port 7777 --key-file "$work/keys" --max-clients 32 \
     --connects-per-address 0 --clients-per-address 0 --seed 1
 hindcastd=$pid
 waited=0

@@ -67,6 +67,20 @@ check "SIGUSR1 prints the report so far" await shows "$work/waits.err" "^hindcas
 kill -QUIT "$waits"
 check "so does SIGQUIT" await shows "$work/waits.err" "^hindcastd: " 2
 check "this report has the counts so far" grep -q "4 joined, at most 4 at once" "$work/waits.err"
+# a_report_s: of many SIGUSR1 the first four are obeyed, then one a second; the others are counted.
+begin=$(date +%s)
+i=0
+while [ $i -lt 200 ]; do
+    kill -USR1 "$waits"
+    i=$((i + 1))
+done
+a_report_s() {
+    reports=$(grep -c "^hindcastd: " "$work/waits.err")
+    [ "$reports" -le $((2 + 4 + $(date +%s) - begin + 2)) ]
+}
+check "of 200 SIGUSR1 few print the report" a_report_s
+check "the others are counted" await grep -q "log-suppressed kind=report count=[0-9]" "$work/waits.err"
+
 kill -STOP "$waits"
 kill -TERM "$waits"
 sleep 1.5
@@ -74,9 +88,35 @@ kill -CONT "$waits"
 finish "$waits"
 check "SIGTERM while the daemon is stopped: it prints the report" grep -q "^hindcastd: " "$work/waits.out"
 check "the verdict says that ticks were late" reasons waits ticks_began_late
+check "with --verdict, the exit status says so too" test "$status" = 1
+check "the log said so" grep -q "warn  ticks-late count=[0-9]* began_late=[0-9]* worked_too_long=[0-9]* left_out=[0-9]* why=" "$work/waits.err"
 check "a status line has the figures for operators" grep -q \
     'status clients=4 tick_work_ms_p50=[0-9.]* tick_work_ms_p99=[0-9.]* over_budget=[0-9]* rewinds_per_s=[0-9]* bytes_down_per_s=[0-9]* bytes_up_per_s=[0-9]*' \
     "$work/waits.err"
+
+# The life of a server has no part in its exit status, unless it is asked for.
+start plain hindcastd --dev --bind 127.0.0.1 --port 0 --log-format json --status-every 1
+plain=$pid
+check "a server starts" await grep -q '^listening' "$work/plain.out"
+kill -STOP "$plain"
+sleep 1.5
+kill -CONT "$plain"
+check "its log says that ticks were late" await grep -q '"event":"ticks-late"' "$work/plain.err"
+check "it logs its status" await grep -q '"event":"status"' "$work/plain.err"
+kill -TERM "$plain"
+finish "$plain"
+check "its report says so" reasons plain ticks_missed
+check "a server that stops as it was told exits with 0" test "$status" = 0
+check "its log has numbers as numbers, and says what it serves" python3 - "$work/plain.err" "$plain" <<'END'
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+status = next(line for line in lines if line["event"] == "status")
+assert all(type(value) in (int, float) for key, value in status.items() if key not in ("time", "level", "event")), status
+started = next(line for line in lines if line["event"] == "started")
+assert started["address"] == "127.0.0.1:%d" % started["port"] and started["pid"] == int(sys.argv[2]), started
+assert started["audience"] == "0" and started["matches"] == started["workers"] == 1, started
+assert started["protocol_id"].startswith("0x") and len(started["protocol_id"]) == 18, started
+END
 
 start first_turn hindcastd --dev --bind 127.0.0.1 --port 0 --max-clients 1000 --ticks 2
 finish "$pid"

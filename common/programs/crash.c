@@ -1,0 +1,138 @@
+/// Owns the handlers of crashes.
+#define _GNU_SOURCE
+
+#include "common/programs/crash.h"
+
+#include "common/programs/backtrace.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    STACK = 128 << 10, ///< bytes for the handlers
+    LINE_S = 10,       ///< the search for the line may take so long
+    WORDS = 2048,      ///< bytes of the last words
+};
+
+static const struct {
+    int number;
+    const char *name;
+} crashes[] = {{SIGSEGV, "a read or write outside of memory"},
+               {SIGBUS, "a read or write outside of a file or across a boundary"},
+               {SIGFPE, "a division by zero or too large a quotient"},
+               {SIGILL, "an instruction that the processor does not know"},
+               {SIGABRT, "an assertion, or the C library"}};
+enum { CRASHES = sizeof(crashes) / sizeof(*crashes) };
+
+/// A signal handler has no other argument than its number.
+static struct {
+    const char *program;
+    const void *game_file;
+    bool json;
+    volatile sig_atomic_t begun;
+} crash;
+
+static void on_crash(int number);
+
+/// The innermost place in the game's plugin; without one, in this program, and of all. A failed
+/// assertion calls hc_check_failed, whose caller is meant.
+static const void *find_place(int number) {
+    const void *places[HC_PLACES_MAX];
+    const void *own = hc_place_file((const void *)(uintptr_t)on_crash);
+    unsigned count = hc_backtrace(places), skips = number == SIGABRT;
+    for (unsigned i = 0; i < count && crash.game_file != own; i++)
+        if (hc_place_file(places[i]) == crash.game_file)
+            return places[i];
+    for (unsigned i = 0; i < count; i++)
+        if (hc_place_file(places[i]) == own && skips-- == 0)
+            return places[i];
+    return count > 0 ? places[0] : NULL;
+}
+
+static const char *name_of(int number) {
+    unsigned i = 0;
+    while (i + 1 < CRASHES && crashes[i].number != number)
+        i++;
+    return crashes[i].name;
+}
+
+/// Writes the last words.
+static void say(int number, const char *place) {
+    char words[WORDS];
+    int size;
+    if (crash.json)
+        size = snprintf(words, sizeof(words),
+                        "{\"level\":\"error\",\"event\":\"crash\",\"signal\":%d,"
+                        "\"why\":\"%s, in %s\"}\n",
+                        number, name_of(number), place);
+    else
+        size = snprintf(words, sizeof(words), "%s: crash by signal %d: %s, in %s\n", crash.program,
+                        number, name_of(number), place);
+    if (size > 0 && write(STDERR_FILENO, words, (size_t)size) < 0)
+        return;
+}
+
+/// Replaces what JSON would not take in a string.
+static void make_plain(char *text) {
+    for (; *text != '\0'; text++)
+        if (*text == '"' || *text == '\\' || (unsigned char)*text < ' ')
+            *text = '?';
+}
+
+/// A child says it, because the search for the line allocates memory and runs a program: what the
+/// crash has damaged may hang or crash it. If it has said nothing, this process says the function.
+static void on_crash(int number) {
+    char text[HC_PLACE_TEXT] = "an unknown place";
+    const void *place = crash.begun ? NULL : find_place(number);
+    signal(number, SIG_DFL);
+    if (crash.begun) {
+        raise(number);
+        return;
+    }
+    crash.begun = 1;
+    pid_t child = _Fork();
+    if (child == 0) {
+        for (unsigned i = 0; i < CRASHES; i++)
+            signal(crashes[i].number, SIG_DFL);
+        signal(SIGALRM, SIG_DFL);
+        alarm(LINE_S);
+        if (place != NULL)
+            hc_place_line(place, text, sizeof(text));
+        make_plain(text);
+        say(number, text);
+        _exit(0);
+    }
+    int status = 1;
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0) {
+        if (place != NULL)
+            hc_place_name(place, text, sizeof(text));
+        make_plain(text);
+        say(number, text);
+    }
+    raise(number);
+}
+
+void hc_crash_watch_thread(void) {
+    void *memory = malloc(STACK); // until the thread ends, with the process
+    if (memory != NULL)
+        sigaltstack(&(stack_t){.ss_sp = memory, .ss_size = STACK}, NULL);
+}
+
+void hc_crash_watch(const char *program, const void *game, bool json) {
+    static _Alignas(16) unsigned char stack[STACK]; // of the main thread
+    const void *places[HC_PLACES_MAX];
+    struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_NODEFER | SA_ONSTACK}, before;
+    crash.program = program;
+    crash.game_file = hc_place_file(game);
+    crash.json = json;
+    (void)hc_backtrace(places); // loads what a handler must not load
+    sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof(stack)}, NULL);
+    for (unsigned i = 0; i < CRASHES; i++) // a sanitizer has handlers of its own, which say more
+        if (sigaction(crashes[i].number, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(crashes[i].number, &action, NULL);
+}

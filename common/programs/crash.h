@@ -1,0 +1,12 @@
+/// The last words of a program that crashes: the signal, and the function and line.
+#pragma once
+
+#include <stdbool.h>
+
+/// From now on a crash writes a line to standard error before it ends the process as ever. It
+/// begins with the name of the program, or is an object if `json`. A place in the file of `game`, a
+/// symbol of it, is told rather than others.
+void hc_crash_watch(const char *program, const void *game, bool json);
+
+/// Gives this thread a stack for it, because a crash may have used up its own. At most once.
+void hc_crash_watch_thread(void);

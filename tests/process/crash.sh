@@ -1,0 +1,41 @@
+#!/bin/sh
+# A step that crashes, and one that does not return, are named with their function.  crash.sh DIRECTORY_OF_PROGRAMS
+set -u
+. "$(dirname "$0")/lib.inc"
+
+root=$(cd "$here/../.." && pwd)
+
+# game NAME STATEMENT: builds tag, whose ball takes the statement at each tick after 2,000, which the match at the start does not reach.
+game() {
+    printf '#include <stdlib.h>\n#define TAG_BALL_STEP(scene, out) if (hc_scene_tick(scene) > 2000) %s\n#include "tests/games/tag.h"\n' "$2" >"$work/$1.c"
+    cc -std=c11 -O1 -g -fPIC -shared -I "$root" -I "$root/include" -o "$work/$1.so" "$work/$1.c"
+}
+place='tag_step_ball (\(tag.h:[0-9]*\|[a-z]*.c:[0-9]*\|[a-z]*.so+0x[0-9a-f]*\))'
+check "a game builds whose step writes outside of memory" game writes '*(volatile int *)8 = 1'
+check "a game builds whose step aborts" game aborts 'abort()'
+check "a game builds whose step does not return" game loops 'for (;;) __asm__ volatile("")'
+[ "$failed" -eq 0 ] || end
+
+for number in 11 6; do
+    name=$([ "$number" = 11 ] && echo writes || echo aborts)
+    serve "$name" --tick-rate 240 --game "$work/$name.so"
+    server=$pid
+    finish "$server"
+    check "$name: the daemon ends by the signal" test "$status" = $((128 + number))
+    check "$name: the last line names the step" sh -c "tail -n 1 '$work/$name.err' | grep -q '^hindcastd: crash by signal $number: .*, in $place\$'"
+done
+serve json --tick-rate 240 --game "$work/writes.so" --log-format json
+finish "$pid"
+check "the line is JSON in a log of JSON" python3 - "$work/json.err" <<'END'
+import json, sys
+last = json.loads(open(sys.argv[1]).read().split("\n")[-2])
+assert last["event"] == "crash" and last["signal"] == 11 and "in tag_step_ball (" in last["why"], last
+END
+
+serve loops --tick-rate 240 --game "$work/loops.so" --log-format json
+loops=$pid
+check "a match that hangs is logged" await grep -q '"event":"match-hangs"' "$work/loops.err"
+check "with the step that does not return" grep -q "\"why\":\"a turn of the match does not end: it is in $place\"" "$work/loops.err"
+kill -9 "$loops"
+finish "$loops"
+end
