@@ -608,8 +608,8 @@ FAULTS = {
     "clock-half-way": Fault(
         "client/clock.c",
         "the client clock is behind the server's by half a round trip",
-        "    return (int64_t)(server_us + rtt_us / 2 - now_us);\n",
-        "    return (void)rtt_us, (int64_t)(server_us - now_us);\n",
+        "    return hc_offset(now_us, server_us + rtt_us / 2);\n",
+        "    return (void)rtt_us, hc_offset(now_us, server_us);\n",
     ),
     "stall-for-good": Fault(
         "client/predict.c",
