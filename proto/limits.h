@@ -41,13 +41,12 @@ enum {
 
     // ---- Used tokens, and connects of one user or address (2.12, 7.1) ---------------------------
 
-    HC_SPENT_TOKENS = 4,              ///< used tokens that a server remembers of a client_id
-    HC_SPENT_CLIENTS_MIN = 4096,      ///< client_ids of which a server remembers them, at least,
-    HC_SPENT_MATCH_CLIENTS_MIN = 512, ///< at least in each match of a server with several,
-    HC_SPENT_CLIENTS_EACH = 4,        ///< and for each client that may connect
-    HC_CONNECTS_AT_ONCE = 5,          ///< connects of a client_id at once; later ones 1 a second
-    HC_CONNECTS_PER_ADDRESS = 5,   ///< connects a second of an address, unless the server sets it
-    HC_CLIENTS_PER_ADDRESS = 16,   ///< clients of an address at once, unless the server sets it
+    HC_SPENT_TOKENS = 4,         ///< used tokens that a server remembers of a client_id
+    HC_REMEMBERED_USERS = 4096,  ///< client_ids of which a server remembers them, unless it is set,
+    HC_REMEMBERED_EACH = 4,      ///< and at least for each client that may connect
+    HC_CONNECTS_AT_ONCE = 5,     ///< connects of a client_id at once; later ones 1 a second
+    HC_CONNECTS_PER_ADDRESS = 5, ///< connects a second of an address, unless the server sets it
+    HC_CLIENTS_PER_ADDRESS = 16, ///< clients of an address at once, unless the server sets it
     HC_SESSION_LIFE_S = 24 * 3600, ///< of a session, unless the server sets it
 
     // ---- Connection (2.4, 2.7, 2.13, 2.14) ------------------------------------------------------

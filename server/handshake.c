@@ -19,6 +19,7 @@ struct attempt {
     struct hc_token token;
     bool proven;                   ///< the client knows the token's secret
     struct hc_sv_former continues; ///< the connection that it proves to continue; cid 0: none
+    enum hc_deny_reason denied;    ///< the program denies it for this reason; 0: it does not
     uint8_t server_nonce[HC_NONCE_SIZE];
     uint8_t server_key[HC_EXCHANGE_KEY_SIZE]; ///< the server's ephemeral public key
     uint8_t shared[HC_EXCHANGE_KEY_SIZE];     ///< the secret that both ends share by the exchange
@@ -302,9 +303,11 @@ static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *fr
     unsigned found = find_players(host, attempt->connect.players, taken);
     HC_ASSERT(peer != NULL && found == attempt->connect.players); // see has_room
     use_token(host, attempt, now_us);
+    hc_sv_spent_begin(&host->spent, attempt->token.client_id);
     assign_players(host, (uint16_t)(peer - host->peers), attempt->connect.players, taken);
     hc_sv_peer_open(peer);
     connect_peer(host, peer, from, attempt, now_us);
+    peer->user.begun_elsewhere = attempt->token.kind == HC_TOKEN_RESUME;
     peer->replication.own_count = attempt->connect.players;
     memcpy(peer->replication.own, taken, sizeof taken);
     build_accept(host, peer, attempt, false, now_us);
@@ -383,10 +386,9 @@ static enum hc_status check_attempt(struct hc_sv_host *host, const struct hc_add
     if (!hc_sv_users_name_is_valid(attempt->token.name))
         return HC_INVALID;
     // A token can open its own session again as long as the session lasts.
-    *reason = hc_sv_spent_check(&host->spent, &attempt->token, own, hc_sv_host_unix_s(host, now_us),
-                                now_us);
+    *reason = hc_sv_spent_check(&host->spent, &attempt->token, own, now_us);
     if (*reason != 0)
-        return *reason == HC_DENY_USED ? HC_INVALID : HC_FULL;
+        return *reason == HC_DENY_USED || *reason == HC_DENY_OUTDATED ? HC_INVALID : HC_FULL;
     *reason = HC_DENY_LIMIT;
     if (hc_sv_search_address_is_full(host, from, known))
         return HC_FULL;
@@ -438,6 +440,13 @@ static enum hc_status resend_accept(struct hc_sv_host *host, struct hc_sv_peer *
     return reply_accept(host, peer);
 }
 
+/// When a client that is denied for a limit or for want of room may try again; 0: never.
+static uint32_t retry_ms(enum hc_deny_reason reason) {
+    bool passes = reason == HC_DENY_FULL || reason == HC_DENY_LIMIT || reason == HC_DENY_RATE ||
+                  reason == HC_DENY_SPECTATORS;
+    return passes ? RETRY_MS : 0;
+}
+
 /// Answers an attempt whose client knows the token's secret; `opened` is the result of
 /// hc_token_open.
 static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_address *from,
@@ -474,9 +483,11 @@ static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_ad
     if (connected && hc_since(known->connection.received_us, now_us) < HC_CONNECTED_US &&
         !continues)
         return deny(host, from, attempt, HC_DENY_CONNECTED, HC_CONNECTED_US / 1000);
+    if (attempt->denied != 0)
+        return deny(host, from, attempt, attempt->denied, retry_ms(attempt->denied));
     enum hc_status status = check_attempt(host, from, attempt, known, own, now_us, &reason);
     if (status != HC_OK)
-        return deny(host, from, attempt, reason, status == HC_INVALID ? 0 : RETRY_MS);
+        return deny(host, from, attempt, reason, retry_ms(reason));
     status = exchange_keys(host, attempt);
     if (status != HC_OK)
         return status;
@@ -498,9 +509,11 @@ static bool is_of_another_match(const struct hc_sv_host *host, const struct hc_t
     return token->match != 0 && token->match != host->config.match;
 }
 
+/// Answers a CONNECT; `denied`: the program denies it for this reason, 0: it does not.
 static enum hc_status receive_connect(struct hc_sv_host *host, const struct hc_address *from,
-                                      const uint8_t *bytes, size_t size, uint64_t now_us) {
-    struct attempt attempt = {.proven = false};
+                                      const uint8_t *bytes, size_t size, enum hc_deny_reason denied,
+                                      uint64_t now_us) {
+    struct attempt attempt = {.denied = denied};
     const struct hc_connect *connect = &attempt.connect;
     enum hc_status status = hc_datagram_get_connect(bytes, size, &attempt.connect);
     if (status != HC_OK && status != HC_INVALID) // HC_INVALID: too many players
@@ -564,12 +577,13 @@ void hc_sv_handshake_reset(struct hc_sv_host *host, const struct hc_address *fro
 }
 
 enum hc_status hc_sv_handshake_receive(struct hc_sv_host *host, const struct hc_address *from,
-                                       const uint8_t *bytes, size_t size, uint64_t now_us) {
+                                       const uint8_t *bytes, size_t size,
+                                       enum hc_deny_reason denied, uint64_t now_us) {
     enum hc_datagram_kind kind = hc_datagram_kind(bytes, size);
     if (kind != HC_DATAGRAM_HELLO && kind != HC_DATAGRAM_CONNECT)
         return HC_MALFORMED;
     if (!can_reply(host))
         return HC_FULL;
     return kind == HC_DATAGRAM_HELLO ? receive_hello(host, from, bytes, size, now_us)
-                                     : receive_connect(host, from, bytes, size, now_us);
+                                     : receive_connect(host, from, bytes, size, denied, now_us);
 }

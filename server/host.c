@@ -41,6 +41,7 @@ static const char *check_ranges(const struct hc_server_config *config,
         {"client_rate", config->client_rate, HC_SERVER_CLIENT_RATE_MIN, UINT32_MAX},
         {"snapshot_rate", config->snapshot_rate, 0, config->tick_rate},
         {"keys.count", config->keys.count, 1, 2},
+        {"remembered_users", config->remembered_users, 0, HC_SERVER_REMEMBERED_MAX},
         {"match", config->match, 0, config->matches != 0 ? config->matches : HC_MATCH_MAX},
         {"matches", config->matches, 0, HC_MATCH_MAX},
         {"clients of a match", config->match != 0 ? config->clients : 0, 0,
@@ -140,9 +141,8 @@ static bool build(struct hc_sv_host *host) {
     host->events = obtain(host, host->event_places * sizeof *host->events);
     host->ended = obtain(host, (size_t)HC_SV_ENDED_EACH * host->places * sizeof *host->ended);
     host->search_memory = obtain(host, hc_sv_search_layout(&host->search, host->places, NULL));
-    uint32_t users = HC_SPENT_CLIENTS_EACH * (uint32_t)host->places;
-    uint32_t least = config->match != 0 ? HC_SPENT_MATCH_CLIENTS_MIN : HC_SPENT_CLIENTS_MIN;
-    users = users > least ? users : least;
+    uint32_t users = HC_REMEMBERED_EACH * (uint32_t)host->places;
+    users = users > config->remembered_users ? users : config->remembered_users;
     host->spent_memory = obtain(host, hc_sv_spent_layout(&host->spent, users, NULL));
     if (host->timeline == NULL || !replicates || host->peers == NULL || host->players == NULL ||
         host->peer_memory == NULL || host->events == NULL || host->ended == NULL ||
@@ -196,12 +196,14 @@ struct hc_sv_host *hc_sv_host_create(const struct hc_server_config *config,
     host->spent.seed = host->reset_rate.seed = host->search.seed = host->rate.seed;
     hc_sv_host_unpredictable(host, (uint8_t *)&host->forged.seed, sizeof host->forged.seed);
     hc_sv_host_set_time(host, unix_us, now_us);
+    host->stats.remembered = host->spent.counts;
     hc_timeline_start(host->timeline);
     return host;
 }
 
 void hc_sv_host_follow(struct hc_sv_host *host, const struct hc_sv_host *before) {
     hc_sv_spent_copy(&host->spent, &before->spent);
+    host->stats.remembered = host->spent.counts;
     host->refused = before->refused;
 }
 
@@ -234,11 +236,17 @@ void hc_sv_host_destroy(struct hc_sv_host *host) {
 
 enum hc_status hc_sv_host_receive(struct hc_sv_host *host, const struct hc_address *from,
                                   const uint8_t *bytes, size_t size, uint64_t now_us) {
+    return hc_sv_host_deny(host, from, bytes, size, 0, now_us);
+}
+
+enum hc_status hc_sv_host_deny(struct hc_sv_host *host, const struct hc_address *from,
+                               const uint8_t *bytes, size_t size, enum hc_deny_reason reason,
+                               uint64_t now_us) {
     host->stats.datagrams_in++;
     host->stats.bytes_in += size;
     enum hc_status status = hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA
                                 ? hc_sv_receive_data(host, from, bytes, size, now_us)
-                                : hc_sv_handshake_receive(host, from, bytes, size, now_us);
+                                : hc_sv_handshake_receive(host, from, bytes, size, reason, now_us);
     if (status != HC_OK)
         host->stats.rejected[status]++;
     return status;

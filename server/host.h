@@ -71,6 +71,11 @@ void hc_sv_host_destroy(struct hc_sv_host *host);
 enum hc_status hc_sv_host_receive(struct hc_sv_host *host, const struct hc_address *from,
                                   const uint8_t *bytes, size_t size, uint64_t now_us);
 
+/// As hc_server_deny; 0 denies nothing.
+enum hc_status hc_sv_host_deny(struct hc_sv_host *host, const struct hc_address *from,
+                               const uint8_t *bytes, size_t size, enum hc_deny_reason reason,
+                               uint64_t now_us);
+
 /// Runs the ticks and timeouts that are due at `now_us`, and marks snapshots and CLOSEs as due.
 void hc_sv_host_advance(struct hc_sv_host *host, uint64_t now_us);
 

@@ -214,9 +214,11 @@ void hc_sv_handshake_reset(struct hc_sv_host *host, const struct hc_address *fro
 size_t hc_sv_send_messages(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_address *to,
                            uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us);
 
-/// Answers HELLO and CONNECT. HC_OK or the cause of the refusal.
+/// Answers HELLO and CONNECT. HC_OK or the cause of the refusal. `denied`: a CONNECT is denied for
+/// this reason of the program's, unless there is another one; 0: it is not.
 enum hc_status hc_sv_handshake_receive(struct hc_sv_host *host, const struct hc_address *from,
-                                       const uint8_t *bytes, size_t size, uint64_t now_us);
+                                       const uint8_t *bytes, size_t size,
+                                       enum hc_deny_reason denied, uint64_t now_us);
 
 /// Takes a DATA of a client. HC_OK or the cause of the refusal; then nothing changed.
 enum hc_status hc_sv_receive_data(struct hc_sv_host *host, const struct hc_address *from,

@@ -39,6 +39,7 @@ struct hc_sv_user {
     uint64_t client_id;
     uint8_t token_id[HC_TOKEN_ID_SIZE]; ///< of the newest connection's token
     bool by_ticket;                     ///< that token is a ticket
+    bool begun_elsewhere;               ///< a ticket opened the session: its token is not known
     uint8_t players;                    ///< the most local players
     bool watch;                         ///< it may be a spectator
     uint64_t begun_s;                   ///< the beginning of its session, Unix time

@@ -35,6 +35,7 @@ void hc_server_config_init(struct hc_server_config *config, uint32_t size) {
                                      .players_per_client = HC_OWN_PLAYERS_MAX,
                                      .spectators = 4,
                                      .session_life_s = HC_SESSION_LIFE_S,
+                                     .remembered_users = HC_REMEMBERED_USERS,
                                      .client_rate = 262144};
     whole.size = size;
     memset(config, 0, size);
@@ -121,6 +122,12 @@ bool hc_server_closed(const struct hc_server *server) {
 enum hc_status hc_server_receive(struct hc_server *server, const struct hc_address *from,
                                  const uint8_t *bytes, size_t size, uint64_t now_us) {
     return hc_sv_host_receive(server->host, from, bytes, size, now_us);
+}
+
+enum hc_status hc_server_deny(struct hc_server *server, const struct hc_address *from,
+                              const uint8_t *bytes, size_t size, enum hc_deny_reason reason,
+                              uint64_t now_us) {
+    return hc_sv_host_deny(server->host, from, bytes, size, reason, now_us);
 }
 
 void hc_server_advance(struct hc_server *server, uint64_t now_us) {

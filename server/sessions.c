@@ -67,6 +67,20 @@ void hc_sv_host_remember_ended(struct hc_sv_host *host, struct hc_sv_peer *peer,
     memcpy(ended->client_nonce, peer->client_nonce, HC_NONCE_SIZE);
 }
 
+/// Whether an end for this reason leaves a client its token and its tickets.
+static bool keeps_tokens(enum hc_close_reason close) {
+    return close == HC_CLOSE_LEFT || close == HC_CLOSE_SHUTDOWN || close == HC_CLOSE_TIMEOUT ||
+           close == HC_CLOSE_RESTARTING;
+}
+
+/// Voids the tickets of the user that were made so far, and the token of the session. If that is
+/// not known, all tokens are void that were issued before the session began.
+static void void_tokens(struct hc_sv_host *host, const struct hc_sv_user *user, uint64_t now_us) {
+    uint64_t ticket = hc_sv_host_unix_us(host, now_us);
+    hc_sv_spent_void(&host->spent, user->client_id, ticket > user->ticket ? ticket : user->ticket,
+                     user->begun_elsewhere ? user->begun_s : 0, hc_sv_host_unix_s(host, now_us));
+}
+
 void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer,
                      enum hc_server_event_kind kind, enum hc_close_reason close, bool send_close,
                      uint64_t now_us) {
@@ -92,6 +106,9 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer,
     if (kind == HC_SERVER_EVENT_TIMEOUT && !peer->ever_received)
         hc_sv_spent_forget(&host->spent, peer->user.client_id, peer->user.token_id,
                            peer->user.by_ticket);
+    if (!keeps_tokens(close))
+        void_tokens(host, &peer->user, now_us);
+    hc_sv_spent_end(&host->spent, peer->user.client_id);
     hc_sv_peer_end(peer, close, send_close, now_us);
 }
 

@@ -185,6 +185,7 @@ static void tick(struct hc_sv_host *host, uint64_t now_us) {
     hc_tick final = host->replicator.final;
     hc_sv_replicator_advance(&host->replicator, final_tick(host));
     host->stats.game_events = host->replicator.journal.end;
+    host->stats.remembered = host->spent.counts;
     hc_sv_host_note_matches(host, final);
     mark_due(host);
     host->send_cursor = 0;

@@ -36,12 +36,13 @@ HC_C_BEGIN
 struct hc_server;
 
 enum {
-    HC_SERVER_CLIENTS_MAX = 4096,      ///< that play; there may be as many spectators
-    HC_SERVER_MATCH_CLIENTS_MAX = 256, ///< the same of a server that is one of several matches
-    HC_SERVER_CID_MATCH_AT = 22,       ///< lowest bit of the match in the cids of such a server
-    HC_SERVER_CLIENT_RATE_MIN = 4000,  ///< bytes/s
-    HC_SERVER_REFUSED_MAX = 16384,     ///< client_ids
-    HC_SERVER_SECRET_SIZE = 32,        ///< bytes
+    HC_SERVER_CLIENTS_MAX = 4096,       ///< that play; there may be as many spectators
+    HC_SERVER_MATCH_CLIENTS_MAX = 256,  ///< the same of a server that is one of several matches
+    HC_SERVER_CID_MATCH_AT = 22,        ///< lowest bit of the match in the cids of such a server
+    HC_SERVER_CLIENT_RATE_MIN = 4000,   ///< bytes/s
+    HC_SERVER_REFUSED_MAX = 16384,      ///< client_ids
+    HC_SERVER_REMEMBERED_MAX = 1 << 20, ///< users whose used tokens are remembered
+    HC_SERVER_SECRET_SIZE = 32,         ///< bytes
 };
 
 /// A user, as its token describes it.
@@ -117,6 +118,10 @@ struct hc_server_config {
     /// of a time when the port had more, and taken as one of none. A server that has the port for
     /// itself takes tickets of any match.
     uint32_t matches;
+    /// The users whose used tokens are remembered; at least four times `clients` in any case. When
+    /// there are more, those are forgotten whose tokens were issued first, and tokens that were
+    /// issued by then are denied with HC_DENY_OUTDATED. The users of sessions are never forgotten.
+    uint32_t remembered_users;
 };
 
 /// The kinds of events.
@@ -195,6 +200,12 @@ struct hc_server_overload {
     uint64_t late_limited_ticks; ///< in which inputs could be less late than `history`
 };
 
+/// The users whose used tokens are remembered.
+struct hc_server_remembered {
+    uint32_t users, capacity;
+    uint64_t forgotten; ///< to make room, while some of their tokens had not expired
+};
+
 /// The client whose late inputs went back by the most ticks in all.
 struct hc_server_latest {
     uint64_t client_id, ticks; ///< no ticks: there was none
@@ -246,6 +257,7 @@ struct hc_server_stats {
                                                            ///< game's own as HC_DENY_REFUSED
     uint32_t longest_unsent_ticks; ///< the longest wait of a unit in a client's interest
     struct hc_server_overload overload;
+    struct hc_server_remembered remembered;
     struct hc_server_latest latest;
     struct hc_histogram rewind_depth; ///< ticks, one entry for each rewind
     struct hc_histogram lateness;     ///< microseconds from a tick's due time to its advance
@@ -289,6 +301,12 @@ HC_API void hc_server_destroy(struct hc_server *server);
 /// the cause of its refusal, which is also counted.
 HC_API enum hc_status hc_server_receive(struct hc_server *server, const struct hc_address *from,
                                         const uint8_t *bytes, size_t size, uint64_t now_us);
+
+/// Takes a CONNECT as hc_server_receive does, but denies it for `reason`, unless the server has
+/// another one: of several matches on a port, the program may know a reason that none of them does.
+HC_API enum hc_status hc_server_deny(struct hc_server *server, const struct hc_address *from,
+                                     const uint8_t *bytes, size_t size, enum hc_deny_reason reason,
+                                     uint64_t now_us);
 
 /// Runs the ticks and timeouts that are due at `now_us`, and marks snapshots and CLOSEs as due.
 HC_API void hc_server_advance(struct hc_server *server, uint64_t now_us);
@@ -342,8 +360,9 @@ HC_API const uint8_t *hc_server_next_unreliable(struct hc_server *server,
 
 /// Closes the connection of client `cid` for `reason`, which is HC_CLOSE_KICKED or one of the
 /// game's own in [HC_CLOSE_GAME, HC_CLOSE_GAME_LAST], and ends its session: LEFT follows, and its
-/// players leave at the next tick. It may come back with another token unless it is refused.
-/// HC_UNEXPECTED: there is no client `cid`. HC_INVALID: another reason.
+/// players leave at the next tick. Its token and its tickets are void: it may come back with
+/// another token unless it is refused. HC_UNEXPECTED: there is no client `cid`. HC_INVALID: another
+/// reason.
 HC_API enum hc_status hc_server_kick(struct hc_server *server, uint32_t cid,
                                      enum hc_close_reason reason, uint64_t now_us);
 

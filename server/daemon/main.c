@@ -30,10 +30,11 @@
 #include <unistd.h>
 
 enum {
-    DEV_PORTS = 16,      ///< ports tried with --port 0 in --dev
-    WHY_MAX = 4500,      ///< bytes of a sentence with a path
-    SEED_BITS = 53,      ///< of a random seed: every JSON reader reads these exactly
-    SIGNALS = 5,         ///< handled by the daemon
+    DEV_PORTS = 16, ///< ports tried with --port 0 in --dev
+    WHY_MAX = 4500, ///< bytes of a sentence with a path
+    SEED_BITS = 53, ///< of a random seed: every JSON reader reads these exactly
+    SIGNALS = 5,    ///< handled by the daemon
+    SECOND_US = 1000000,
     FILE_SLOW_MS = 5000, ///< a slower reading of a file is logged
 };
 
@@ -55,6 +56,8 @@ struct daemon {
     atomic_bool ends;
     atomic_uint open;
     bool stopping;
+    struct hc_sv_status placed; ///< the log lines of the placement
+    uint64_t placed_us;         ///< when they are due again
     struct hc_sv_report report;
     struct hc_server_stats stats;      ///< of all matches, for the report
     struct hc_timeline_stats timeline; ///< the same
@@ -98,6 +101,23 @@ static void stop(struct daemon *daemon, const char *why, uint64_t now) {
         hc_sv_worker_stop(&daemon->workers[i], now);
 }
 
+/// The users that the placement of several matches remembers.
+static struct hc_server_remembered placed_users(struct daemon *daemon) {
+    pthread_mutex_lock(&daemon->placement_lock);
+    struct hc_server_remembered placed = hc_sv_placement_remembered(daemon->setting.placement);
+    pthread_mutex_unlock(&daemon->placement_lock);
+    return placed;
+}
+
+/// Logs once a second what is due about the placement.
+static void log_placement(struct daemon *daemon, uint64_t now) {
+    if (is_single(daemon) || now < daemon->placed_us)
+        return;
+    struct hc_server_remembered placed = placed_users(daemon);
+    daemon->placed_us = now + SECOND_US;
+    hc_sv_status_log_remembered(&daemon->placed, &daemon->log, &placed);
+}
+
 /// Ends the run if --ticks or the world's last tick is reached. Several matches begin at different
 /// times: for them --ticks counts the time.
 static void after_turn(void *context, uint64_t now) {
@@ -110,6 +130,7 @@ static void after_turn(void *context, uint64_t now) {
         stop(daemon, "--ticks", now);
     if (is_single(daemon) && hc_server_ended(first->server))
         stop(daemon, "a world has no more ticks", now);
+    log_placement(daemon, now);
 }
 
 /// The parts of the matches; NULL: there is one match.
@@ -149,6 +170,8 @@ static json_t *make_report(struct daemon *daemon) {
     report->cpu_us = hc_since(daemon->began_cpu_us, hc_report_cpu_us());
     report->resident_bytes = resident_bytes();
     report->workers = single ? 0 : options->workers;
+    if (!single)
+        report->placed = placed_users(daemon);
     report->matches = single ? NULL : matches_of(parts, options->matches);
     json_t *json = hc_sv_report_json(report);
     json_decref(report->matches);
@@ -417,6 +440,7 @@ static bool open_placement(struct daemon *daemon) {
         .clients = options->clients,
         .players = options->clients - options->npcs,
         .spectators = options->spectators,
+        .remembered_users = options->remembered_users,
         .protocol_id = hc_datagram_protocol_id(options->plugin.game, options->plugin.rule_hash),
         .audience = options->audience,
         .keys = daemon->keys};

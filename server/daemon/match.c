@@ -15,10 +15,11 @@
 #include <string.h>
 
 enum {
-    EMPTY_US = 2000000, ///< a match without clients gets another world after this: until then the
-                        ///< last ones repeat their CLOSE
-    SEED_BITS = 53,     ///< of a seed: every JSON reader reads these exactly
-    LOAD_SCALE = 256,   ///< hc_sv_match.load_scale of a match that has the worker for itself
+    EMPTY_US = 2000000,   ///< a match without clients gets another world after this: until then the
+                          ///< last ones repeat their CLOSE
+    SEED_BITS = 53,       ///< of a seed: every JSON reader reads these exactly
+    REMEMBERED_MIN = 512, ///< users whose used tokens a match remembers, at least
+    LOAD_SCALE = 256,     ///< hc_sv_match.load_scale of a match that has the worker for itself
 };
 
 // ---- The server ---------------------------------------------------------------------------------
@@ -34,6 +35,9 @@ static struct hc_server_config config_of(const struct hc_sv_match_setting *setti
         config.force_rewind = 0;
     config.keys = *keys;
     config.match = number;
+    config.remembered_users /= options->matches;
+    if (number != 0 && config.remembered_users < REMEMBERED_MIN)
+        config.remembered_users = REMEMBERED_MIN;
     config.matches = number != 0 ? options->matches : 0;
     config.cookie_secret = number != 0 ? setting->cookie_secret : NULL;
     return config;
@@ -223,6 +227,14 @@ enum hc_status hc_sv_match_receive(struct hc_sv_match *match,
                              datagram->arrived_us);
 }
 
+enum hc_status hc_sv_match_deny(struct hc_sv_match *match,
+                                const struct hc_sv_udp_datagram *datagram,
+                                enum hc_deny_reason reason) {
+    match->touched = true;
+    return hc_server_deny(match->server, &datagram->from, datagram->bytes, datagram->size, reason,
+                          datagram->arrived_us);
+}
+
 void hc_sv_match_renew_deadline(struct hc_sv_match *match) {
     match->touched = false;
     match->deadline_us = match->idle ? UINT64_MAX : hc_server_deadline(match->server);
@@ -259,6 +271,7 @@ void hc_sv_match_end_tick(struct hc_sv_match *match, uint64_t work_us, uint64_t 
     hc_sv_status_log_overload(&match->status, log, report->host);
     if (match->refuses != (report->host->overload.level >= HC_SERVER_OVERLOAD_REFUSE))
         update_placement(match);
+    hc_sv_status_log_remembered(&match->status, log, &report->host->remembered);
 }
 
 // ---- Worlds -------------------------------------------------------------------------------------
@@ -295,6 +308,7 @@ static void renew(struct hc_sv_match *match, const struct hc_token_ring *keys, u
     }
     (void)hc_server_set_keys(match->server, keys); // they may have changed meanwhile
     past.memory_bytes = 0;
+    past.remembered = no_stats.remembered; // the next world continues it
     hc_sv_report_add_stats(&match->past, &past);
     hc_sv_report_add_timeline(&match->past_timeline, &timeline);
     match->past_ticks += match->counted_tick;
@@ -304,7 +318,9 @@ static void renew(struct hc_sv_match *match, const struct hc_token_ring *keys, u
     match->faults.seen = 0;
     match->status = (struct hc_sv_status){.every_us = match->status.every_us,
                                           .match = match->number,
-                                          .ticks.count = match->report.ticks_worked_too_long};
+                                          .ticks.count = match->report.ticks_worked_too_long,
+
+                                          .remembered = match->status.remembered};
     begin_report(match);
     update_placement(match);
     hc_sv_match_renew_deadline(match);

@@ -25,6 +25,7 @@ enum {
     KEY_TIMEOUT,
     KEY_LINGER,
     KEY_SESSION_LIFE,
+    KEY_REMEMBERED,
     KEY_REFUSED,
     KEY_BIND,
     KEY_PORT,
@@ -84,6 +85,11 @@ static const struct argp_option table[] = {
      0},
     {"session-life", KEY_SESSION_LIFE, "S", 0,
      "Seconds after which a session ends, and its user needs a new token; 0: never (default 86400)",
+     0},
+    {"remembered-users", KEY_REMEMBERED, "N", 0,
+     "Users whose used tokens are remembered, at least four for each client. If more come, those "
+     "with the oldest tokens are forgotten, and whatever was issued before is refused. Several "
+     "--matches share them, but have 512 each (default 4096)",
      0},
     {"refused", KEY_REFUSED, "FILE", 0,
      "Users to refuse, a client_id on each line, and `not-before UNIX_TIME` to refuse all older "
@@ -161,6 +167,7 @@ static const struct {
     {KEY_TIMEOUT, 1, SECONDS_MAX},
     {KEY_LINGER, 0, SECONDS_MAX},
     {KEY_SESSION_LIFE, 0, UINT32_MAX},
+    {KEY_REMEMBERED, 1, HC_SERVER_REMEMBERED_MAX},
     {KEY_PORT, 0, UINT16_MAX},
     {KEY_TICK_RATE, 1, HC_TICK_RATE_MAX},
     {KEY_MAX_CLIENTS, 1, HC_PLAYERS_MAX},
@@ -261,6 +268,9 @@ static bool parse_admission(struct hc_sv_options *options, int key, const char *
         return true;
     case KEY_SESSION_LIFE:
         options->session_life_s = (uint32_t)value;
+        return true;
+    case KEY_REMEMBERED:
+        options->remembered_users = (uint32_t)value;
         return true;
     case KEY_REFUSED:
         options->refused = text;
@@ -451,6 +461,7 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
         .timeout_s = defaults.timeout_us / SECOND_US,
         .linger_s = defaults.linger_us / SECOND_US,
         .session_life_s = defaults.session_life_s,
+        .remembered_users = defaults.remembered_users,
         .bind = "::",
         .port = 40000,
         .matches = 1,
@@ -500,4 +511,5 @@ void hc_sv_options_configure(const struct hc_sv_options *options, struct hc_serv
     config->timeout_us = options->timeout_s * SECOND_US;
     config->linger_us = options->linger_s * SECOND_US;
     config->session_life_s = options->session_life_s;
+    config->remembered_users = options->remembered_users;
 }

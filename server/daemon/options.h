@@ -18,9 +18,10 @@ struct hc_sv_options {
     uint16_t players_per_client, spectators;
     uint32_t timeout_s, linger_s;
     uint32_t session_life_s; ///< 0: unlimited
-    const char *refused;     ///< path of the refused users' file; NULL: none
-    const char *bind;        ///< numeric address; "::" is every address, of IPv4 too
-    uint16_t port;           ///< 0: any
+    uint32_t remembered_users;
+    const char *refused; ///< path of the refused users' file; NULL: none
+    const char *bind;    ///< numeric address; "::" is every address, of IPv4 too
+    uint16_t port;       ///< 0: any
     uint16_t tick_rate, clients, npcs;
     uint16_t matches, workers;   ///< [1, HC_MATCH_MAX], [1, HC_SV_WORKERS_MAX]
     uint16_t force_rewind_match; ///< the only match of `force_rewind`; 0: all

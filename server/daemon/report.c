@@ -66,6 +66,13 @@ static json_t *overload_part(const struct hc_server_stats *host) {
                      (json_int_t)overload->linear_ticks, "latest_client", latest);
 }
 
+/// The users whose used tokens are remembered.
+static json_t *remembered_part(const struct hc_server_remembered *remembered) {
+    return json_pack("{s:I, s:I, s:I}", "users", (json_int_t)remembered->users, "capacity",
+                     (json_int_t)remembered->capacity, "forgotten",
+                     (json_int_t)remembered->forgotten);
+}
+
 static json_t *server_part(const struct hc_sv_report *report) {
     const struct hc_server_stats *host = report->host;
     const struct hc_timeline_stats *timeline = report->timeline;
@@ -112,6 +119,7 @@ static json_t *server_part(const struct hc_sv_report *report) {
     json_object_set_new(server, "desync_count", json_integer((json_int_t)host->desyncs));
     json_object_set(server, "desyncs", report->desyncs);
     json_object_set(server, "overflows", report->overflows);
+    json_object_set_new(server, "remembered_users", remembered_part(&host->remembered));
     json_object_update(server, more);
     json_decref(more);
     return server;
@@ -136,13 +144,20 @@ static void add_overload(struct hc_server_overload *sum, const struct hc_server_
     sum->linear_ticks += one->linear_ticks;
 }
 
+static void add_remembered(struct hc_server_remembered *sum,
+                           const struct hc_server_remembered *one) {
+    sum->users += one->users;
+    sum->capacity += one->capacity;
+    sum->forgotten += one->forgotten;
+}
+
 /// Adds all members up to `denials`.
 static void add_counts(struct hc_server_stats *sum, const struct hc_server_stats *one) {
     enum { END = offsetof(struct hc_server_stats, denials) };
     // Less than a count more than the members that the caller adds: no count stands among them.
     _Static_assert(sizeof(*sum) - END < sizeof(sum->denials) + sizeof(sum->overload) +
-                                            sizeof(sum->latest) + 2 * sizeof(sum->lateness) +
-                                            3 * sizeof(uint64_t),
+                                            sizeof(sum->latest) + sizeof(sum->remembered) +
+                                            2 * sizeof(sum->lateness) + 3 * sizeof(uint64_t),
                    "counts stand before the denials");
     add_u64((uint64_t *)(void *)sum, (const uint64_t *)(const void *)one, END / sizeof(uint64_t));
 }
@@ -156,6 +171,7 @@ void hc_sv_report_add_stats(struct hc_server_stats *sum, const struct hc_server_
     if (one->latest.ticks > sum->latest.ticks)
         sum->latest = one->latest;
     add_overload(&sum->overload, &one->overload);
+    add_remembered(&sum->remembered, &one->remembered);
     hc_histogram_merge(&sum->rewind_depth, &one->rewind_depth);
     hc_histogram_merge(&sum->lateness, &one->lateness);
     sum->memory_bytes += one->memory_bytes;
@@ -194,6 +210,7 @@ json_t *hc_sv_report_json(const struct hc_sv_report *report) {
         HC_REPORT_OVERHEAD, "rtt_ms", hc_report_unknown_histogram(), "jitter_ms", "server", server,
         "client", client_part());
     if (report->matches != NULL) {
+        json_object_set_new(server, "placed_users", remembered_part(&report->placed));
         json_object_set_new(object, "workers", json_integer(report->workers));
         json_object_set(object, "matches", report->matches);
     }
@@ -284,6 +301,15 @@ void hc_sv_report_print(const json_t *report, FILE *out) {
                    hc_report_number(overload, "joins_refused"),
                    hc_report_number(overload, "linear_ticks"));
     print_latest(report, out);
+    hc_report_line(out, "remembered users", "%.0f of %.0f, %.0f forgotten for others",
+                   hc_report_number(report, "server.remembered_users.users"),
+                   hc_report_number(report, "server.remembered_users.capacity"),
+                   hc_report_number(report, "server.remembered_users.forgotten"));
+    if (hc_report_find(report, "server.placed_users") != NULL)
+        hc_report_line(out, "placed users", "%.0f of %.0f remembered, %.0f forgotten for others",
+                       hc_report_number(report, "server.placed_users.users"),
+                       hc_report_number(report, "server.placed_users.capacity"),
+                       hc_report_number(report, "server.placed_users.forgotten"));
     hc_report_print_server(out, report);
     print_matches(report, out);
 }

@@ -25,8 +25,9 @@ struct hc_sv_report {
     json_t *desyncs, *overflows; ///< arrays, see faults.h; borrowed
     const struct hc_server_stats *host;
     const struct hc_timeline_stats *timeline;
-    unsigned workers; ///< of several matches; 0: there is one match
-    json_t *matches;  ///< [matches] their parts, borrowed; NULL: there is one match
+    unsigned workers;                   ///< of several matches; 0: there is one match
+    struct hc_server_remembered placed; ///< by tokens that name none of several matches
+    json_t *matches; ///< [matches] their parts, borrowed; NULL: there is one match
 };
 
 /// Adds the counts of one server to those of others.

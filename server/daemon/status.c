@@ -100,6 +100,27 @@ void hc_sv_status_log_overload(struct hc_sv_status *status, struct hc_sv_log *lo
         status->overload = overload->level;
 }
 
+void hc_sv_status_log_remembered(struct hc_sv_status *status, struct hc_sv_log *log,
+                                 const struct hc_server_remembered *remembered) {
+    struct hc_sv_status_remembered *logged = &status->remembered;
+    uint64_t fifths = UINT64_C(5) * remembered->users / remembered->capacity;
+    bool full = remembered->forgotten > logged->forgotten;
+    bool filling = fifths >= 4;
+    logged->forgotten = remembered->forgotten;
+    if (fifths < 3)
+        logged->filling = logged->full = false;
+    if ((full && !logged->full) || (filling && !logged->filling))
+        log_event(status, log, HC_SV_LOG_WARN, full ? "remembered-users-full" : "remembered-users",
+                  json_pack("{s:I, s:I, s:s}", "users", (json_int_t)remembered->users, "capacity",
+                            (json_int_t)remembered->capacity, "why",
+                            full ? "tokens that were issued before those of forgotten users are "
+                                   "refused (--remembered-users)"
+                                 : "more users than --remembered-users will soon be forgotten, the "
+                                   "oldest tokens first"));
+    logged->full |= full;
+    logged->filling |= filling || full;
+}
+
 /// Whether there is something new in a count, and its line is due. `*fresh` is how much is new.
 static bool is_due(struct hc_sv_status_line *line, uint64_t count, bool last, uint64_t now_us,
                    uint64_t *fresh) {

@@ -23,6 +23,10 @@ struct hc_sv_status {
     enum hc_server_overload_level overload; ///< the highest level logged since there was none
     bool linear;                            ///< the newest line said that snapshots are linear
     struct hc_sv_status_line denials[HC_DENY_REASONS_END], versions, ticks, inputs;
+    struct hc_sv_status_remembered {
+        bool filling, full; ///< it was logged
+        uint64_t forgotten; ///< when it was looked at last
+    } remembered;
 };
 
 /// Records that a tick took `work_us`.
@@ -43,3 +47,7 @@ void hc_sv_status_log_overload(struct hc_sv_status *status, struct hc_sv_log *lo
 /// games and builds; ticks that were late or left out; and inputs that were refused or lost.
 void hc_sv_status_log_troubles(struct hc_sv_status *status, struct hc_sv_log *log,
                                const struct hc_sv_report *report, bool last, uint64_t now_us);
+/// Logs when four fifths of the users are remembered that may be, and when one is forgotten for
+/// another; again after fewer than three fifths were.
+void hc_sv_status_log_remembered(struct hc_sv_status *status, struct hc_sv_log *log,
+                                 const struct hc_server_remembered *remembered);

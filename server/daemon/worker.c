@@ -134,7 +134,7 @@ static enum hc_status receive_connect(struct hc_sv_worker *worker,
     if (named == 0) {
         enum hc_status status = place(worker, datagram, &placed);
         if (status == HC_FULL)
-            return status;
+            return hc_sv_match_deny(&worker->matches[0], datagram, placed.denied);
         if (status != HC_OK)
             return hc_sv_match_receive(&worker->matches[0], datagram); // every match denies it
     }

@@ -60,8 +60,8 @@ uint16_t hc_sv_placement_named(unsigned matches, const uint8_t *bytes, size_t si
 
 struct hc_sv_placement *hc_sv_placement_create(const struct hc_sv_placement_config *config) {
     struct hc_sv_placement *placement = hc_allocate(NULL, sizeof *placement);
-    uint32_t users = HC_SPENT_CLIENTS_EACH * config->matches * places_of(config);
-    users = users > HC_SPENT_CLIENTS_MIN ? users : HC_SPENT_CLIENTS_MIN;
+    uint32_t users = HC_REMEMBERED_EACH * config->matches * places_of(config);
+    users = users > config->remembered_users ? users : config->remembered_users;
     if (placement == NULL)
         return NULL;
     placement->config = *config;
@@ -162,7 +162,8 @@ static enum hc_status choose(struct hc_sv_placement *placement, const struct hc_
         placed->match = *match;
         return HC_OK;
     }
-    if (hc_sv_spent_check(spent, token, false, now_s, now_us) != 0)
+    placed->denied = hc_sv_spent_check(spent, token, false, now_us);
+    if (placed->denied != 0)
         return HC_FULL;
     bool remembered = hc_sv_spent_use(spent, token, now_s, now_us);
     HC_ASSERT(remembered);
@@ -229,4 +230,8 @@ void hc_sv_placement_set_match(struct hc_sv_placement *placement, uint16_t match
 
 unsigned hc_sv_placement_most(const struct hc_sv_placement *placement) {
     return placement->most;
+}
+
+struct hc_server_remembered hc_sv_placement_remembered(const struct hc_sv_placement *placement) {
+    return placement->spent.counts;
 }

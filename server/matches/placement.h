@@ -28,6 +28,7 @@ struct hc_sv_placement_config {
     unsigned matches;          ///< [2, HC_MATCH_MAX]
     unsigned clients, players; ///< of each match: clients that play at once, and their players
     unsigned spectators;       ///< of each match at once
+    uint32_t remembered_users; ///< whose used tokens are remembered, see hc_server_config
     uint64_t protocol_id, audience;
     uint8_t cookie_secret[HC_COOKIE_SECRET_SIZE]; ///< of all matches
     struct hc_token_ring keys;
@@ -37,8 +38,9 @@ struct hc_sv_placement_config {
 /// A choice, until hc_sv_placement_finish.
 struct hc_sv_placed {
     uint16_t match;
-    bool first;  ///< the token was not placed before, and holds room in the match
-    bool ticket; ///< it is a ticket
+    enum hc_deny_reason denied; ///< of HC_FULL
+    bool first;                 ///< the token was not placed before, and holds room in the match
+    bool ticket;                ///< it is a ticket
     uint8_t players;
     uint64_t client_id;
     uint8_t token_id[HC_TOKEN_ID_SIZE];
@@ -58,8 +60,8 @@ void hc_sv_placement_set_keys(struct hc_sv_placement *placement, const struct hc
 
 /// Chooses the match of a CONNECT whose token names none that the daemon has. HC_OK: `*placed`
 /// holds it; the caller passes it to hc_sv_placement_finish after the match has answered. HC_FULL:
-/// the user connects too often, or has used too many tokens: drop the CONNECT. Any other status:
-/// the CONNECT holds no valid token of its sender, and every match gives the same answer.
+/// let any match deny it for `placed->denied`. Any other status: the CONNECT holds no valid token
+/// of its sender, and every match gives the same answer.
 enum hc_status hc_sv_placement_choose(struct hc_sv_placement *placement,
                                       const struct hc_address *from, const uint8_t *bytes,
                                       size_t size, uint64_t unix_us, uint64_t now_us,
@@ -74,6 +76,9 @@ void hc_sv_placement_finish(struct hc_sv_placement *placement, const struct hc_s
 void hc_sv_placement_set_match(struct hc_sv_placement *placement, uint16_t match,
                                const struct hc_server_session *sessions, uint32_t count,
                                bool refuses);
+
+/// The users whose used tokens are remembered.
+struct hc_server_remembered hc_sv_placement_remembered(const struct hc_sv_placement *placement);
 
 /// The most sessions at once so far, of all matches.
 unsigned hc_sv_placement_most(const struct hc_sv_placement *placement);

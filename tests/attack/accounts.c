@@ -280,6 +280,135 @@ void attack_ended_sessions(struct attack *attack) {
     accounts_destroy(&accounts);
 }
 
+// ---- Ends that void tokens ----------------------------------------------------------------------
+
+enum { LIFE_S = 30 }; // of a session
+
+/// How the server ends a session, or a connection: after the last two, tokens remain.
+enum ending { KICKED, BY_GAME, REFUSED, DESYNC, OVERRUN, TOO_OLD, LOST, LEFT, ENDINGS };
+
+/// Ends the session of an account, and waits until it has ended.
+static void end_session(struct accounts *accounts, struct account *account, enum ending ending) {
+    uint8_t bytes[16], message[HC_EVENTS_SIZE_MAX] = {0};
+    struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
+    struct hc_sv_host *host = accounts->host;
+    uint64_t user = 1 + (uint64_t)(account - accounts->all), wait_s = 1;
+    if (ending == KICKED || ending == BY_GAME) {
+        hc_sv_host_kick(host, account->raw.cid, ending == KICKED ? HC_CLOSE_KICKED : HC_CLOSE_GAME,
+                        accounts->now_us);
+    } else if (ending == REFUSED) {
+        hc_sv_host_set_refused(host, &user, 1, 0, accounts->now_us);
+        hc_sv_host_set_refused(host, NULL, 0, 0, accounts->now_us);
+    } else if (ending == DESYNC || ending == LEFT) {
+        const struct hc_close close = {.reason = ending == LEFT ? HC_CLOSE_LEFT : HC_CLOSE_DESYNC,
+                                       .tick = 1};
+        hc_message_put_close(&body, &close);
+        raw_client_send_data(&account->raw, bytes, body.at, accounts->now_us);
+    } else if (ending == OVERRUN) {
+        while (hc_sv_host_send_message(host, account->raw.cid, message, sizeof message,
+                                       accounts->now_us) == HC_OK) {
+        }
+    } else {
+        wait_s = ending == TOO_OLD ? LIFE_S : 20;
+    }
+    for (uint64_t n = 0; n < 6 * wait_s; n++) {
+        accounts_run(accounts, SECOND_US / 6);
+        if (ending == TOO_OLD && n % 6 == 0) // a client that plays on
+            raw_client_send_data(&account->raw, NULL, 0, accounts->now_us);
+    }
+}
+
+/// Ends the session of an account, and counts how many of its ticket and its token are taken after
+/// it. `restarted`: the session goes on at another server first.
+static unsigned taken_after(struct attack *attack, enum ending ending, bool restarted) {
+    struct hc_server_config config = hc_test_server_config(&hc_arena);
+    config.tick_rate = 6;
+    config.session_life_s = ending == LOST ? 0 : LIFE_S;
+    config.linger_us = SECOND_US;
+    struct accounts accounts = accounts_create(config, 1);
+    struct account *account = &accounts.all[0], first = *account;
+    unsigned taken = 0;
+    attack_require(attack, reconnect_all(&accounts) == 1, "the account is not admitted");
+    if (restarted) {
+        hc_sv_host_destroy(accounts.host);
+        accounts.host =
+            hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US + accounts.now_us, accounts.now_us);
+        account->raw.host = first.raw.host = accounts.host;
+        attack_require(attack, reconnect_all(&accounts) == 1, "its ticket is refused");
+    }
+    attack_require(attack, account->has_ticket, "it has no ticket");
+    end_session(&accounts, account, ending);
+    attack_require(attack, hc_sv_host_clients(accounts.host) == 0, "it is still there");
+    taken += reconnect(&accounts, account) == HC_DATAGRAM_ACCEPT;
+    hc_sv_host_kick(accounts.host, account->raw.cid, HC_CLOSE_KICKED, accounts.now_us);
+    accounts_run(&accounts, 2 * SECOND_US);
+    taken += reconnect(&accounts, &first) == HC_DATAGRAM_ACCEPT;
+    accounts_run(&accounts, 2 * SECOND_US);
+    struct account other = {.has_ticket = false};
+    raw_client_begin(&other.raw, accounts.host, address_of(0), 1,
+                     HC_TEST_UNIX_S + accounts.now_us / SECOND_US);
+    attack_require(attack, reconnect(&accounts, &other) == HC_DATAGRAM_ACCEPT,
+                   "another token is refused after end %d", (int)ending);
+    accounts_destroy(&accounts);
+    return taken;
+}
+
+void attack_void_tokens(struct attack *attack) {
+    unsigned kept = 0;
+    for (unsigned n = 0; n < 2 * ENDINGS; n++) {
+        enum ending ending = n / 2;
+        unsigned taken = taken_after(attack, ending, n % 2 != 0);
+        attack->tries += ending < LOST ? 2 : 0;
+        attack->accepted += ending < LOST ? taken : 0;
+        kept += ending < LOST ? 0 : taken;
+    }
+    attack_require(attack, kept == 4, "%u of 4 tickets are taken after a loss or a leave", kept);
+    attack_effect(attack,
+                  "%d kinds of ends, also after a restart; %u of 4 tickets of clients that "
+                  "were lost or left are taken",
+                  LOST, kept);
+    attack_require_none(attack, 2 * 2 * LOST);
+}
+
+// ---- Forgotten users ----------------------------------------------------------------------------
+
+void attack_forgotten_users(struct attack *attack) {
+    enum { VISITS = 20000, REMEMBERED = 256, WAITING = 64, HZ = 60 };
+    static struct raw_client visitors[VISITS];
+    struct hc_server_config config = hc_test_server_config(&hc_arena);
+    struct hc_rng rng = hc_rng_init(72, 1);
+    config.remembered_users = REMEMBERED;
+    struct accounts accounts = accounts_create(config, 1);
+    const struct hc_server_stats *stats = hc_sv_host_stats(accounts.host);
+    unsigned denied = 0;
+    attack_require(attack, reconnect_all(&accounts) == 1, "the player cannot join");
+    for (unsigned n = 0; n < VISITS + WAITING; n++) {
+        if (n < VISITS) // its token waits for others to be used
+            raw_client_begin(&visitors[n], accounts.host, address_of(10 + n), 1000 + n,
+                             HC_TEST_UNIX_S + n);
+        if (n >= WAITING)
+            denied += !connect_and_leave_as(&accounts, &visitors[n - WAITING]);
+        if (n > WAITING) {
+            struct raw_client again = visitors[hc_rng_below(&rng, n - WAITING)];
+            attack_try(attack, connect_and_leave_as(&accounts, &again));
+        }
+        if (n % 8 != 0)
+            continue;
+        raw_client_send_data(&accounts.all[0].raw, NULL, 0, accounts.now_us);
+        accounts_run(&accounts, SECOND_US / HZ);
+    }
+    attack_require(attack, denied == 0, "%u of %d new users are denied", denied, VISITS);
+    attack_require(attack, stats->denials[HC_DENY_OUTDATED].count > VISITS / 2,
+                   "only %llu tokens are outdated",
+                   (unsigned long long)stats->denials[HC_DENY_OUTDATED].count);
+    attack_require(attack, reconnect(&accounts, &accounts.all[0]) == HC_DATAGRAM_ACCEPT,
+                   "a player loses its session");
+    attack_effect(attack, "%d users, of whom %d are remembered: %u new ones denied", VISITS,
+                  REMEMBERED, denied);
+    attack_require_none(attack, VISITS - 1);
+    accounts_destroy(&accounts);
+}
+
 void attack_clock_steps(struct attack *attack) {
     enum { VISITS = 20000, VISITED = 512, HOUR_S = 3600 };
     static struct raw_client visited[VISITED];

@@ -66,6 +66,8 @@ void attack_ticket_flood(struct attack *attack);
 void attack_outages(struct attack *attack);
 void attack_rights(struct attack *attack);
 void attack_ended_sessions(struct attack *attack);
+void attack_void_tokens(struct attack *attack);
+void attack_forgotten_users(struct attack *attack);
 void attack_clock_steps(struct attack *attack);
 void attack_takeover(struct attack *attack);
 

@@ -46,6 +46,12 @@ static const struct attack_row rows[] = {
      "and "
      "their tickets are refused",
      attack_ended_sessions},
+    {"void-tokens", ATTACK_CORES,
+     "a session that the server ends leaves its client neither its token nor a ticket",
+     attack_void_tokens},
+    {"forgotten-users", ATTACK_CORES,
+     "more users than are remembered use no token twice, and no new user is denied",
+     attack_forgotten_users},
     {"clock-steps", ATTACK_CORES,
      "no step of the server's clock admits a spent token again or ends the server",
      attack_clock_steps},

@@ -203,8 +203,8 @@ static void check_copy(struct hc_sv_spent *spent, bool used[SPENT_IDS][SPENT_IDS
     for (unsigned i = 0; i < 2 * SPENT_IDS * SPENT_IDS; i++) {
         uint8_t id = i & (SPENT_IDS - 1), number = i >> 3 & (SPENT_IDS - 1);
         struct hc_token token = spent_token((uint8_t)i, id, number);
-        enum hc_deny_reason reason = hc_sv_spent_check(spent, &token, false, 0, now_us);
-        HC_ASSERT(hc_sv_spent_check(&copy, &token, false, 0, now_us) == reason);
+        enum hc_deny_reason reason = hc_sv_spent_check(spent, &token, false, now_us);
+        HC_ASSERT(hc_sv_spent_check(&copy, &token, false, now_us) == reason);
         HC_ASSERT(reason != 0 || (i & 64) != 0 || !used[id][number]);
         HC_ASSERT((hc_sv_spent_match(&copy, &token) == NULL) ==
                   (hc_sv_spent_match(spent, &token) == NULL));
@@ -225,18 +225,18 @@ static void try_spent(struct fuzz_source *source) {
         bool was = used[id][number];
         if (ticket)
             was = number + 65U <= hc_sv_spent_ticket(&spent, id);
-        if (hc_sv_spent_check(&spent, &token, false, second, now_us) != 0)
+        if (hc_sv_spent_check(&spent, &token, false, now_us) != 0)
             continue;
         HC_ASSERT(!was);
         HC_ASSERT(hc_sv_spent_use(&spent, &token, second, now_us));
-        HC_ASSERT(hc_sv_spent_check(&spent, &token, false, second, now_us) == HC_DENY_USED);
+        HC_ASSERT(hc_sv_spent_check(&spent, &token, false, now_us) == HC_DENY_USED);
         HC_ASSERT(hc_sv_spent_match(&spent, &token) != NULL);
         used[id][number] |= !ticket;
         if ((byte & 128) != 0) {
             hc_sv_spent_forget(&spent, id, token.token_id, ticket);
             used[id][number] &= ticket;
         }
-        HC_ASSERT(spent.count <= SPENT_ROOM);
+        HC_ASSERT(spent.counts.users <= SPENT_ROOM);
     }
     check_copy(&spent, used, now_us);
 }

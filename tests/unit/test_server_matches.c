@@ -153,9 +153,11 @@ static void poll_events(unsigned match) {
 static void give_connect(const struct hc_address *from, const uint8_t *bytes, size_t size,
                          uint16_t named) {
     struct hc_sv_placed placed = {.match = named};
-    if (named == 0 &&
-        hc_sv_placement_choose(placement, from, bytes, size, UNIX_US, now_us, &placed) != HC_OK) {
-        (void)hc_server_receive(servers[1], from, bytes, size, now_us);
+    enum hc_status status = HC_OK;
+    if (named == 0)
+        status = hc_sv_placement_choose(placement, from, bytes, size, UNIX_US, now_us, &placed);
+    if (status != HC_OK) {
+        (void)hc_server_deny(servers[1], from, bytes, size, placed.denied, now_us);
         return;
     }
     uint64_t denied = hc_server_stats(servers[placed.match])->denied;
@@ -393,6 +395,27 @@ START_TEST(user_with_another_token_returns_to_its_session) {
 }
 END_TEST
 
+START_TEST(token_older_than_those_of_forgotten_users_is_denied_as_outdated) {
+    enum { REMEMBERED = HC_REMEMBERED_EACH * MATCHES * 2 };
+    struct hc_credential old = issue(0, 1000);
+    run(SECOND_US);
+    for (uint64_t user = 1; user <= REMEMBERED; user++) {
+        struct hc_credential credential = issue(0, user);
+        struct player *player = connect_client(&credential, false);
+        run(SECOND_US / 4);
+        ck_assert_uint_eq(player->match, 1);
+        hc_client_leave(player->client, now_us);
+        run(SECOND_US / 4);
+        remove_client(player);
+    }
+    ck_assert_uint_eq(hc_sv_placement_remembered(placement).users, REMEMBERED);
+    (void)join(REMEMBERED + 1);
+    ck_assert_uint_eq(hc_sv_placement_remembered(placement).forgotten, 1);
+    await_denial(connect_client(&old, false), HC_DENY_OUTDATED);
+    ck_assert_uint_ne(join(1000)->match, 0);
+}
+END_TEST
+
 START_TEST(used_token_stays_used_in_the_next_world_of_its_match) {
     struct hc_credential credential = issue(2, 7);
     struct player *player = connect_client(&credential, false);
@@ -503,6 +526,7 @@ int main(void) {
     tcase_add_test(tests, denied_user_keeps_no_match_from_others);
     tcase_add_test(tests, clients_go_to_another_match_while_one_is_overloaded);
     tcase_add_test(tests, user_with_another_token_returns_to_its_session);
+    tcase_add_test(tests, token_older_than_those_of_forgotten_users_is_denied_as_outdated);
     tcase_add_test(tests, used_token_stays_used_in_the_next_world_of_its_match);
     tcase_add_test(tests, token_of_another_configuration_admits_only_if_it_is_a_ticket);
     tcase_add_test(tests, clients_play_on_when_a_restart_makes_many_matches_of_one_world_and_back);
