@@ -3,7 +3,6 @@
 #include "server/path.h"
 
 #include "common/alloc.h"
-#include "common/elapsed.h"
 #include "common/mark.h"
 #include "server/replication/look.h"
 #include "server/replication/snapshot.h"
@@ -205,6 +204,7 @@ void hc_sv_host_follow(struct hc_sv_host *host, const struct hc_sv_host *before)
     hc_sv_spent_copy(&host->spent, &before->spent);
     host->stats.remembered = host->spent.counts;
     host->refused = before->refused;
+    host->unix_time = before->unix_time;
 }
 
 void hc_sv_host_start(struct hc_sv_host *host, uint64_t now_us) {
@@ -413,8 +413,7 @@ void hc_sv_host_set_keys(struct hc_sv_host *host, const struct hc_token_ring *ke
 }
 
 void hc_sv_host_set_time(struct hc_sv_host *host, uint64_t unix_us, uint64_t now_us) {
-    host->unix_us = unix_us;
-    host->unix_at = now_us;
+    hc_unix_time_read(&host->unix_time, unix_us, now_us);
 }
 
 struct hc_sv_peer *hc_sv_host_peer(struct hc_sv_host *host, uint32_t cid) {
@@ -425,7 +424,7 @@ struct hc_sv_peer *hc_sv_host_peer(struct hc_sv_host *host, uint32_t cid) {
 }
 
 uint64_t hc_sv_host_unix_us(const struct hc_sv_host *host, uint64_t now_us) {
-    return host->unix_us + hc_since(host->unix_at, now_us);
+    return hc_unix_time_us(&host->unix_time, now_us);
 }
 
 uint64_t hc_sv_host_unix_s(const struct hc_sv_host *host, uint64_t now_us) {

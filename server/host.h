@@ -127,7 +127,7 @@ enum hc_status hc_sv_host_remove_npc(struct hc_sv_host *host, hc_player player);
 enum hc_status hc_sv_host_put_npc_input(struct hc_sv_host *host, hc_player player, hc_tick tick,
                                         const void *input);
 
-/// Sets the Unix time of `now_us`, after the system's clock was set.
+/// As hc_server_set_time.
 void hc_sv_host_set_time(struct hc_sv_host *host, uint64_t unix_us, uint64_t now_us);
 
 /// As hc_server_issue.

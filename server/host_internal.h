@@ -3,6 +3,7 @@
 /// send (tickets, messages) and users (kicked, refused, admitted).
 #pragma once
 
+#include "common/unix_time.h"
 #include "hindcast/check.h"
 #include "proto/name.h"
 #include "proto/ratchet.h"
@@ -80,9 +81,8 @@ struct hc_sv_host {
     struct hc_cookie_jar jar;
     struct hc_ratchet ratchet; ///< draws cids, nonces, tickets and ephemeral keys
     uint64_t protocol_id;
-    uint64_t epoch_us;  ///< the due time of tick 0, moved on by missed ticks
-    uint64_t unix_us;   ///< the Unix time
-    uint64_t unix_at;   ///< at this time
+    uint64_t epoch_us; ///< the due time of tick 0, moved on by missed ticks
+    struct hc_unix_time unix_time;
     uint64_t resets_us; ///< the end of all RESETs so far at the allowed rate
     struct hc_sv_address_limit reset_rate;
     bool match_over; ///< at the final tick

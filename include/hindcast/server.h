@@ -404,7 +404,9 @@ HC_API enum hc_status hc_server_set_refused(struct hc_server *server, const uint
 HC_API enum hc_status hc_server_set_keys(struct hc_server *server,
                                          const struct hc_token_ring *keys);
 
-/// Sets the Unix time of `now_us`, after the system's clock was set.
+/// The wall clock shows the Unix time `unix_us` at `now_us`: call it now and then, because the
+/// system's clock may be set. Tokens expire by it, but a clock that is set ahead counts for five
+/// seconds at most: otherwise a mistake would expire all tokens. It counts again once it is right.
 HC_API void hc_server_set_time(struct hc_server *server, uint64_t unix_us, uint64_t now_us);
 
 /// Issues a token for `user` to this server's game, audience and match, sealed with the first key,

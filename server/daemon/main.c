@@ -50,6 +50,7 @@ struct daemon {
     struct hc_sv_owner_file_reader *keys_reader;    ///< NULL in --dev
     struct hc_sv_owner_file_reader *refused_reader; ///< NULL without --refused
     pthread_mutex_t placement_lock;
+    struct hc_sv_wall_clock wall_clock;
     struct hc_sv_worker *workers; ///< [options.workers]
     unsigned threads;             ///< workers whose threads run
     uint64_t began_cpu_us;        ///< processor time of the process when they began
@@ -384,6 +385,7 @@ static bool open_ports(struct daemon *daemon) {
         .key = daemon->keys.keys[0],
         .protocol_id = hc_datagram_protocol_id(options->plugin.game, options->plugin.rule_hash),
         .audience = options->audience,
+        .wall_clock = &daemon->wall_clock,
         .matches = is_single(daemon) ? 0 : options->matches,
         .failed = on_accept_failed,
         .context = daemon};
@@ -421,6 +423,8 @@ static void prepare_setting(struct daemon *daemon) {
     daemon->setting.options = options;
     daemon->setting.log = &daemon->log;
     daemon->setting.placement_lock = &daemon->placement_lock;
+    daemon->setting.wall_clock = &daemon->wall_clock;
+    hc_sv_wall_clock_open(&daemon->wall_clock);
     pthread_mutex_init(&daemon->placement_lock, NULL);
     daemon->setting.game = *options->plugin.game;
     if (options->view_given)
@@ -579,6 +583,7 @@ static void clean_up(struct daemon *daemon) {
     if (daemon->base != NULL)
         event_base_free(daemon->base);
     hc_sv_placement_destroy(daemon->setting.placement);
+    hc_sv_wall_clock_close(&daemon->wall_clock);
     hc_sv_log_close(&daemon->log);
     sodium_memzero(&daemon->keys, sizeof(daemon->keys));
 }

@@ -70,7 +70,8 @@ static struct hc_server *create(const struct hc_sv_match *match, const struct hc
                                 uint64_t seed) {
     struct hc_server_config config = config_of(match->setting, match->number, keys);
     config.seed = seed;
-    struct hc_server *server = hc_server_create(&config, hc_sv_wall_clock_us(), hc_clock_us());
+    struct hc_server *server = hc_server_create(
+        &config, hc_sv_wall_clock_bounded_us(match->setting->wall_clock), hc_clock_us());
     sodium_memzero(&config, sizeof(config));
     return server;
 }

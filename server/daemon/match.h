@@ -11,6 +11,7 @@
 #include "server/daemon/options.h"
 #include "server/daemon/report.h"
 #include "server/daemon/status.h"
+#include "server/daemon/wall_clock.h"
 #include "server/matches/placement.h"
 
 #include <pthread.h>
@@ -26,6 +27,7 @@ struct hc_sv_match_setting {
     pthread_mutex_t *placement_lock;              ///< all threads hold it to use the placement
     uint8_t cookie_secret[HC_SERVER_SECRET_SIZE]; ///< of several matches
     uint64_t began_us;                            ///< of the daemon's clock of ticks
+    struct hc_sv_wall_clock *wall_clock;          ///< by which tokens expire
 };
 
 struct hc_sv_match {

@@ -235,8 +235,9 @@ static bool read_query(struct evhttp_request *request, unsigned matches, struct 
 static void issue(const struct hc_sv_token_http *http, const struct answer *answer,
                   struct evbuffer *out) {
     char text[HC_CREDENTIAL_TEXT_SIZE + 1], name[HC_NAME_MAX + 1] = "";
-    struct hc_token token = {.expire_s = hc_sv_wall_clock_us() / 1000000 + LIFE_S,
-                             .issued_s = hc_sv_wall_clock_us() / 1000000,
+    uint64_t now_s = hc_sv_wall_clock_bounded_us(http->issuer.wall_clock) / 1000000;
+    struct hc_token token = {.expire_s = now_s + LIFE_S,
+                             .issued_s = now_s,
                              .players = HC_OWN_PLAYERS_MAX,
                              .watch = true,
                              .match = answer->match,

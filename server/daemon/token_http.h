@@ -18,6 +18,7 @@
 
 struct event_base;
 struct hc_sv_token_http;
+struct hc_sv_wall_clock;
 
 enum {
     HC_SV_TOKEN_HTTP_SLICE = 32, ///< tokens in one turn of the loop
@@ -29,6 +30,7 @@ enum {
 struct hc_sv_token_http_issuer {
     struct hc_token_key key;
     uint64_t protocol_id, audience;
+    struct hc_sv_wall_clock *wall_clock;
     unsigned matches; ///< of several, which `match` names; 0: there is one
     /// Called when accepting fails, and not again before it succeeds; `why` is a sentence. May be
     /// NULL.

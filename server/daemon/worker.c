@@ -17,13 +17,13 @@
 #include <unistd.h>
 
 enum {
-    RECEIVE_FRACTION = 2,         ///< datagrams may delay a tick by 1 / this of it
-    HANDSHAKE_FRACTION = 2,       ///< handshakes may take 1 / this of each tick
-    DRAIN_EVERY_US = 1000,        ///< the shortest interval at which the DATA lane is read
-    DRAIN_CAPACITY = 8,           ///< and it is read before 1 / this of the receive buffer is full
-    SEND_WAIT_US = 500,           ///< a datagram waits so long for others of its batch
-    SET_TIME_EVERY_US = 10000000, ///< interval at which the servers are given the wall clock
-    WINDOW_US = 250000, ///< in which the matches' shares of the worker's time are measured
+    RECEIVE_FRACTION = 2,        ///< datagrams may delay a tick by 1 / this of it
+    HANDSHAKE_FRACTION = 2,      ///< handshakes may take 1 / this of each tick
+    DRAIN_EVERY_US = 1000,       ///< the shortest interval at which the DATA lane is read
+    DRAIN_CAPACITY = 8,          ///< and it is read before 1 / this of the receive buffer is full
+    SEND_WAIT_US = 500,          ///< a datagram waits so long for others of its batch
+    SET_TIME_EVERY_US = 1000000, ///< interval at which the servers are given the wall clock
+    WINDOW_US = 250000,          ///< in which the matches' shares of the worker's time are measured
     LOAD_SCALE = 256,
     MAIL_EACH = HC_SV_UDP_CONNECTS, ///< CONNECTs of the mailbox in one turn of the loop
 };
@@ -78,9 +78,9 @@ static enum hc_status place(struct hc_sv_worker *worker, const struct hc_sv_udp_
                             struct hc_sv_placed *placed) {
     const struct hc_sv_match_setting *setting = worker->setting;
     pthread_mutex_lock(setting->placement_lock);
-    enum hc_status status =
-        hc_sv_placement_choose(setting->placement, &datagram->from, datagram->bytes, datagram->size,
-                               hc_sv_wall_clock_us(), datagram->arrived_us, placed);
+    enum hc_status status = hc_sv_placement_choose(
+        setting->placement, &datagram->from, datagram->bytes, datagram->size,
+        hc_sv_wall_clock_bounded_us(setting->wall_clock), datagram->arrived_us, placed);
     pthread_mutex_unlock(setting->placement_lock);
     return status;
 }
@@ -277,13 +277,33 @@ static void renew_handshake_budget(struct hc_sv_worker *worker) {
     event_add(worker->mail, NULL);
 }
 
-/// Gives the servers the wall clock if it is due; tokens expire by it.
+/// Logs that the wall clock was set, or is right again.
+static void log_clock(const struct hc_sv_match_setting *setting) {
+    bool stepped;
+    int64_t ahead_s;
+    if (!hc_sv_wall_clock_changed(setting->wall_clock, &stepped, &ahead_s))
+        return;
+    if (!stepped)
+        hc_sv_log_event(setting->log, HC_SV_LOG_INFO, "clock-right", json_object());
+    else
+        hc_sv_log_event(
+            setting->log, HC_SV_LOG_ERROR, "clock-stepped",
+            json_pack("{s:I, s:s}", "ahead_s", (json_int_t)ahead_s, "why",
+                      ahead_s > 0 ? "the wall clock was set ahead, and tokens expire as if it had "
+                                    "not been; if it is right now, start the server again"
+                                  : "the wall clock was set back, and tokens expire later"));
+}
+
+/// Gives the servers the Unix time if it is due; tokens expire by it.
 static void set_time(struct hc_sv_worker *worker, uint64_t now) {
     if (hc_since(worker->time_set_us, now) < SET_TIME_EVERY_US)
         return;
     worker->time_set_us = now;
+    if (worker->index == 0)
+        log_clock(worker->setting);
     for (unsigned i = 0; i < worker->count; i++)
-        hc_server_set_time(worker->matches[i].server, hc_sv_wall_clock_us(), now);
+        hc_server_set_time(worker->matches[i].server,
+                           hc_sv_wall_clock_bounded_us(worker->setting->wall_clock), now);
     worker->udp_stats = hc_sv_udp_stats(worker->udp);
 }
 

@@ -53,7 +53,7 @@ static const struct attack_row rows[] = {
      "more users than are remembered use no token twice, and no new user is denied",
      attack_forgotten_users},
     {"clock-steps", ATTACK_CORES,
-     "no step of the server's clock admits a spent token again or ends the server",
+     "no step of the server's clock admits a spent token again or keeps anybody out",
      attack_clock_steps},
     {"takeover", ATTACK_CORES,
      "a copied token and the cids on the path take no session over from a client that plays",

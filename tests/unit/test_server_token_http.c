@@ -3,6 +3,7 @@
 
 #include "server/daemon/token_http.h"
 #include "server/daemon/key_file.h"
+#include "server/daemon/wall_clock.h"
 #include "tests/run_suite.h"
 
 #include <arpa/inet.h>
@@ -27,6 +28,7 @@ enum {
 
 /// The port, and a timer that ends idle turns of the loop.
 struct port {
+    struct hc_sv_wall_clock wall_clock;
     struct event_base *base;
     struct event *tick;
     struct hc_sv_token_http *http;
@@ -62,8 +64,11 @@ static void open_port(struct port *port) {
     char why[256] = "";
     ck_assert_int_ge(sodium_init(), 0);
     *port = (struct port){.base = event_base_new()};
-    struct hc_sv_token_http_issuer issuer = {
-        .key = hc_sv_key_file_random().keys[0], .failed = on_failed, .context = port};
+    hc_sv_wall_clock_open(&port->wall_clock);
+    struct hc_sv_token_http_issuer issuer = {.key = hc_sv_key_file_random().keys[0],
+                                             .wall_clock = &port->wall_clock,
+                                             .failed = on_failed,
+                                             .context = port};
     for (unsigned i = 0; i < 16 && port->http == NULL; i++) {
         port->number = free_number();
         port->http = hc_sv_token_http_open(port->base, port->number, &issuer, why, sizeof why);
@@ -77,6 +82,7 @@ static void close_port(struct port *port) {
     hc_sv_token_http_close(port->http);
     event_free(port->tick);
     event_base_free(port->base);
+    hc_sv_wall_clock_close(&port->wall_clock);
 }
 
 /// Begins a connection.
