@@ -14,7 +14,8 @@ from urllib.parse import parse_qs
 AUDIENCE, LIFE_S = 0, 60
 PLAYERS = 1  # rights: up to 4 local players; + 8 to watch everything too
 MATCH = 0    # of a server with --matches: 1 to 1023; 0: any that has room
-BODY_MAX, TIMEOUT_S = 4096, 5
+HEAD_MAX, BODY_MAX = 8192, 4096  # bytes of a request
+CONNECTIONS_MAX, TIMEOUT_S = 256, 5
 USERS = {"ada": 1, "grace": 2}
 
 
@@ -69,25 +70,39 @@ def token(key, protocol_id, client_id, name):
     return base64.urlsafe_b64encode(head + nonce + sealed + secret).rstrip(b"=").decode()
 
 
+class Head:
+    """The lines of a request up to its body, HEAD_MAX bytes at most."""
+    def __init__(self, file):
+        self.file, self.left, self.too_long = file, HEAD_MAX, False
+
+    def readline(self, size=HEAD_MAX):
+        line = self.file.readline(min(size, self.left + 1))
+        self.left -= len(line)
+        self.too_long |= self.left < 0
+        return b"" if self.too_long else line
+
+    def close(self):
+        self.file.close()
+
+
 class Handler(BaseHTTPRequestHandler):
     default_request_version = "HTTP/1.0"  # each answer has a status
 
-    def setup(self):  # reading ends after TIMEOUT_S, also for slow clients
+    def setup(self):
         super().setup()
-        self.timer = threading.Timer(TIMEOUT_S, self.expire)
-        self.timer.daemon, self.expired = True, False
-        self.timer.start()
+        self.body, self.rfile = self.rfile, Head(self.rfile)
 
-    def expire(self):
-        self.expired = True
-        try:
-            self.connection.shutdown(socket.SHUT_RD)
-        except OSError:
-            pass  # the client has closed it
+    def handle_one_request(self):
+        super().handle_one_request()
+        if self.rfile.too_long and self.raw_requestline == b"":
+            self.requestline, self.command, self.request_version = "", None, "HTTP/1.0"
+            self.answer(414, "The request's first line is too long.")
 
-    def finish(self):
-        self.timer.cancel()
-        super().finish()
+    def parse_request(self):
+        good = super().parse_request()
+        if good and self.rfile.too_long:
+            self.answer(431, "The request's headers are longer than %d bytes." % HEAD_MAX)
+        return good and not self.rfile.too_long
 
     def answer(self, status, text):
         self.send_response(status)
@@ -105,7 +120,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         length = self.headers.get("Content-Length")
         size = int(length) if re.fullmatch("[0-9]{1,18}", length or "") else None
-        body = self.rfile.read(min(size or 0, BODY_MAX))
+        body = self.body.read(min(size or 0, BODY_MAX))
         if self.path != "/token":
             return self.answer(404, "There is only /token here.")
         if length is None:
@@ -115,7 +130,7 @@ class Handler(BaseHTTPRequestHandler):
         if size > BODY_MAX:
             return self.answer(413, "The body is longer than %d bytes." % BODY_MAX)
         if len(body) < size:
-            return self.answer(408 if self.expired else 400, "The body is shorter than its Content-Length.")
+            return self.answer(408 if self.server.has_expired(self.connection) else 400, "The body is shorter than its Content-Length.")
         try:
             form = parse_qs(body.decode("ascii"), strict_parsing=True, errors="strict")
         except ValueError:
@@ -144,7 +159,42 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
+    """A thread for each connection. Reading from it ends after TIMEOUT_S, also for slow clients, or when
+    CONNECTIONS_MAX newer ones have come."""
     request_queue_size = 128
+
+    def __init__(self, *arguments):
+        self.lock, self.ends = threading.Lock(), {}  # by connection, oldest first: when reading ends, 0: it has
+        super().__init__(*arguments)
+
+    def process_request(self, request, client_address):
+        with self.lock:
+            self.ends[request] = time.monotonic() + TIMEOUT_S
+            reads = [connection for connection, end in self.ends.items() if end > 0]
+            if len(reads) > CONNECTIONS_MAX:
+                self.expire(reads[0])
+        super().process_request(request, client_address)
+
+    def service_actions(self):  # called twice a second
+        with self.lock:
+            for connection, end in self.ends.items():
+                if 0 < end <= time.monotonic():
+                    self.expire(connection)
+
+    def expire(self, connection):
+        self.ends[connection] = 0
+        try:
+            connection.shutdown(socket.SHUT_RD)
+        except OSError:
+            pass  # the client has closed it
+
+    def has_expired(self, connection):
+        return self.ends[connection] == 0
+
+    def shutdown_request(self, request):
+        with self.lock:
+            self.ends.pop(request, None)
+        super().shutdown_request(request)
 
 
 def load_cipher():

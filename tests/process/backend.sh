@@ -157,6 +157,32 @@ assert len(ended) == 61 and 4 < min(ended.values()) and max(ended.values()) < 7,
 answer = raw(starts[2])
 assert " 408 " in answer.split("\r\n")[0] and answer.endswith(".\n"), answer
 END
+peak_kb() {
+    sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$backend/status"
+}
+before=$(peak_kb)
+check "a request with a long head is refused, and takes no memory" ask <<'END'
+line = b"X: " + 60000 * b"a" + b"\r\n"
+many = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(100)]
+for s in many:
+    try:
+        s.sendall(b"POST /token HTTP/1.0\r\n" + 90 * line + b"\r\n")
+    except ConnectionError:
+        pass  # it was refused before it was sent
+assert ask()[0] == 200
+def first(request): return raw(request).split("\r\n")[0]
+assert " 431 " in first(b"POST /token HTTP/1.0\r\n" + 9000 * b"x" + b": 1\r\n\r\n")
+assert " 414 " in first(b"GET /" + 9000 * b"x" + b" HTTP/1.0\r\n\r\n")
+END
+check "a thousand connections at once delay nobody, and the oldest end" ask <<'END'
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+many = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(1000)]
+assert ask()[0] == 200
+assert many[0].recv(10) == b""
+END
+after=$(peak_kb)
+check "the backend takes at most 64 MB more for them" test $((after - before)) -le 65536
 
 chmod 640 "$keys"
 check "a key file that others may use is refused with 503" ask <<'END'
