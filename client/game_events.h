@@ -12,8 +12,10 @@
 #include "hindcast/client.h"
 
 enum {
-    HC_CL_EVENTS_PREDICTED = 512, ///< events that are predicted at once
-    HC_CL_EVENTS_UNREAD = 256,    ///< that wait for hc_client_next_game_event
+    HC_CL_EVENTS_PREDICTED = 2048, ///< events that are predicted at once
+    /// That wait for hc_client_next_game_event: those that a snapshot may list, and as many that it
+    /// cancels.
+    HC_CL_EVENTS_UNREAD = 2 * HC_GAME_EVENTS_MAX,
 };
 
 struct hc_cl_predicted_event {

@@ -128,7 +128,7 @@ enum {
     HC_SNAPSHOT_VALUES_MIN = 4096,     ///< values that a client holds, at least, or
     HC_SNAPSHOT_VALUES_EACH = 128,     ///< so many of each unit in a snapshot, if that is more
     HC_SNAPSHOT_INPUTS_NEAR = 8,       ///< ticks of inputs that go with a player's unit
-    HC_GAME_EVENTS_TICKS = 256,        ///< final ticks whose game events may still be sent
+    HC_GAME_EVENTS_TICKS = 1024,       ///< final ticks whose game events may still be sent
     HC_GAME_EVENTS_MAX = 512,          ///< game events in a snapshot
     HC_SNAPSHOT_CHAIN_TICKS = 16, ///< heads of a group, whose first snapshot has the chain hash
     /// Heads from the newest back to a correction's baseline.

@@ -156,6 +156,7 @@ static void mark_due(struct hc_sv_host *host) {
         peer->messages_due = peer->state == HC_SV_PEER_PLAYING;
         if (!ready(host, peer))
             continue;
+        hc_sv_listing_keep_up(&host->replicator, &peer->replication);
         bool far = is_far(host, peer);
         peer->snapshot_every = hc_sv_overload_every(&host->overload, far);
         clients[far]++;

@@ -407,8 +407,8 @@ HC_API bool hc_client_show_next(const struct hc_client *client, uint64_t now_us,
 /// is shown: a game may wait until hc_client_show_tick_of reaches it.
 ///
 /// Events of units that the client does not see do not come. When the connection is lost, all that
-/// is predicted is cancelled. Of more than 256 unread ones the oldest are
-/// dropped.
+/// is predicted is cancelled. Of more than 1,024 unread ones the oldest
+/// are dropped.
 HC_API bool hc_client_next_game_event(struct hc_client *client, struct hc_client_game_event *event);
 
 /// Writes the next entity that became visible or ceased to be, since the round of calls before, to

@@ -8,8 +8,9 @@
 #include "server/replication/builder.h"
 
 enum {
-    CAPACITY_MIN = 4096, ///< events in the journal, at least,
-    CAPACITY_EACH = 32,  ///< and for each player
+    CAPACITY_MIN = 16384, ///< events in the journal, at least,
+    CAPACITY_EACH = 128,  ///< and for each player
+    DROPPED_TICKS = 64,   ///< whose events are counted although they are listed no more
     WORDS = HC_GAME_EVENTS_TICKS / 64,
 };
 
@@ -62,7 +63,8 @@ void hc_sv_journal_add(struct hc_sv_journal *journal, const struct hc_timeline *
     }
     journal->ends[tick % HC_GAME_EVENTS_TICKS] = journal->end;
     // The number of a tick's first event is the end of the tick before.
-    journal->first = hc_tick_max(journal->first, hc_tick_back(tick, HC_GAME_EVENTS_TICKS - 2));
+    journal->first =
+        hc_tick_max(journal->first, hc_tick_back(tick, HC_GAME_EVENTS_TICKS - DROPPED_TICKS));
     while (journal->first <= tick && first_of(journal, journal->first) < oldest(journal))
         journal->first++;
 }
@@ -100,6 +102,7 @@ static void check_view(struct hc_sv_replicator *replicator, struct hc_sv_client 
     uint64_t number = first_of(journal, tick), end = end_of(journal, tick);
     if (number == end)
         return;
+    HC_ASSERT(tick >= hc_timeline_oldest(replicator->config.timeline)); // see keep_up
     struct hc_sv_interest_look look;
     hc_sv_interest_look_at(&client->interest, replicator->config.timeline, tick, client->own,
                            client->own_count, &look);
@@ -118,35 +121,29 @@ static void check_view(struct hc_sv_replicator *replicator, struct hc_sv_client 
     }
 }
 
-/// Ticks before the ring became final between two looks that are far apart. Their states are gone,
-/// so only the client's own units count there.
-static void skip_view(struct hc_sv_replicator *replicator, struct hc_sv_client *client,
-                      hc_tick ring) {
-    struct hc_sv_interest_look look;
-    hc_sv_interest_look_at(&client->interest, replicator->config.timeline, client->shown,
-                           client->own, client->own_count, &look);
-    if (!look.everything)
-        client->listing.others =
-            hc_tick_max(client->listing.others, hc_tick_min(ring, replicator->journal.final + 1));
-}
-
 void hc_sv_listing_look(struct hc_sv_replicator *replicator, struct hc_sv_client *client) {
     const struct hc_sv_journal *journal = &replicator->journal;
     struct hc_sv_listing *listing = &client->listing;
     if (journal->capacity == 0)
         return;
     if (listing->from == HC_NO_TICK) { // the client's world begins with the tick shown
-        listing->from = listing->others = client->shown + 1;
+        listing->from = client->shown + 1;
         listing->through = client->shown;
     }
-    hc_tick ring = hc_timeline_oldest(replicator->config.timeline);
-    if (listing->through + 1 < ring && listing->through < journal->final)
-        skip_view(replicator, client, ring);
     for (; listing->through < journal->final; listing->through++) {
         hc_tick tick = listing->through + 1;
         clear_bit(listing->acked, tick);
-        if (tick >= ring && tick >= journal->first)
+        if (tick >= journal->first)
             check_view(replicator, client, tick);
+    }
+}
+
+void hc_sv_listing_keep_up(struct hc_sv_replicator *replicator, struct hc_sv_client *client) {
+    const struct hc_sv_listing *listing = &client->listing;
+    if (listing->from != HC_NO_TICK && listing->through < replicator->journal.final &&
+        listing->through < hc_timeline_oldest(replicator->config.timeline)) {
+        HC_MARK("events-looked-at-between-snapshots");
+        hc_sv_listing_look(replicator, client);
     }
 }
 
@@ -174,10 +171,9 @@ static void settle(struct hc_sv_client *client, hc_sv_places gone, uint64_t list
         add_run(listing, (unsigned)__builtin_ctzll(left), listed);
 }
 
-/// Whether the client receives the events of the unit in the slot at a tick.
-static bool is_seen(const struct hc_sv_client *client, const struct hc_sv_slot *slot,
-                    hc_tick tick) {
-    return slot->sees && (slot->own || (slot->since <= tick && tick >= client->listing.others));
+/// Whether a client receives the events of the unit in its slot at a tick.
+static bool is_seen(const struct hc_sv_slot *slot, hc_tick tick) {
+    return slot->sees && (slot->own || slot->since <= tick);
 }
 
 /// Events that a client sees at one tick.
@@ -200,7 +196,7 @@ static void find_seen(const struct hc_sv_builder *builder, hc_tick tick, struct 
             slot = hc_sv_view_slot(view, slot->next);
             continue;
         }
-        if (slot->unit == unit && is_seen(builder->client, slot, tick)) {
+        if (slot->unit == unit && is_seen(slot, tick)) {
             seen->own[seen->count] = slot->own;
             seen->events[seen->count++] = *event_at(journal, number);
         }
@@ -241,6 +237,28 @@ static bool gather_tick(struct hc_sv_builder *builder, hc_tick tick, uint32_t *u
     return true;
 }
 
+/// Counts the events of a tick that is listed no more, without those that were counted when it was
+/// listed: those that the client sees, or all, if they are gone.
+static uint32_t count_dropped(struct hc_sv_builder *builder, hc_tick tick) {
+    const struct hc_sv_journal *journal = &builder->replicator->journal;
+    struct seen seen = {.events = builder->listing.events, .room = HC_SV_LISTING_EVENTS};
+    if (tick + HC_GAME_EVENTS_TICKS <= journal->final + 1)
+        return 0; // nothing is known of it
+    if (first_of(journal, tick) < oldest(journal))
+        return (uint32_t)(end_of(journal, tick) - first_of(journal, tick));
+    find_seen(builder, tick, &seen);
+    return tick < builder->client->listing.counted ? cut(builder->world, &seen) : seen.count;
+}
+
+/// Gives up the ticks before the journal's first that the client has not received.
+static void drop_old(struct hc_sv_builder *builder, const uint64_t listed[static WORDS]) {
+    struct hc_sv_listing *listing = &builder->client->listing;
+    hc_tick first = hc_tick_min(builder->replicator->journal.first, listing->through + 1);
+    for (; listing->from < first; listing->from++)
+        if (!has_bit(listed, listing->from))
+            builder->counts->events_left_out += count_dropped(builder, listing->from);
+}
+
 void hc_sv_listing_gather(struct hc_sv_builder *builder, hc_sv_places gone) {
     const struct hc_sv_journal *journal = &builder->replicator->journal;
     struct hc_sv_listing *listing = &builder->client->listing;
@@ -250,6 +268,7 @@ void hc_sv_listing_gather(struct hc_sv_builder *builder, hc_sv_places gone) {
     if (journal->capacity == 0)
         return;
     settle(builder->client, gone, listed);
+    drop_old(builder, listed);
     listing->from = hc_tick_max(listing->from, journal->first);
     while (listing->from <= listing->through && has_bit(listing->acked, listing->from))
         listing->from++;

@@ -8,8 +8,9 @@
 /// events happened, and which others. A tick that leaves the journal before the client has acked it
 /// is never listed: the client cancels the events that it predicted there.
 ///
-/// Calls belong in this order: hc_sv_journal_add for each final tick; hc_sv_listing_look after each
-/// look at a client; hc_sv_listing_gather and hc_sv_listing_put for its snapshot.
+/// Calls belong in this order: hc_sv_journal_add for each final tick; hc_sv_listing_keep_up at each
+/// tick; hc_sv_listing_look after each look at a client; hc_sv_listing_gather and hc_sv_listing_put
+/// for its snapshot.
 #pragma once
 
 #include "common/timeline.h"
@@ -44,7 +45,6 @@ struct hc_sv_journal {
 /// HC_GAME_EVENTS_TICKS.
 struct hc_sv_listing {
     hc_tick from;    ///< ticks before it are acked or left out; HC_NO_TICK: no snapshot yet
-    hc_tick others;  ///< the first tick at which units count that are not the client's own
     hc_tick through; ///< the newest final tick of the last look
     hc_tick counted; ///< the events that were left out of ticks before it are counted
     uint64_t acked[HC_GAME_EVENTS_TICKS / 64]; ///< ticks in snapshots that were acked
@@ -82,6 +82,10 @@ void hc_sv_listing_clear(struct hc_sv_listing *listing);
 /// Takes the ticks that became final since the last look. A unit that is out of view at one of them
 /// counts as seen from the next one on only.
 void hc_sv_listing_look(struct hc_sv_replicator *replicator, struct hc_sv_client *client);
+
+/// Takes ticks that the timeline is about to forget, although no snapshot is due: afterwards nobody
+/// knows which units the client saw there. Call it at each tick, after hc_sv_journal_add.
+void hc_sv_listing_keep_up(struct hc_sv_replicator *replicator, struct hc_sv_client *client);
 
 /// Gathers the run for a snapshot. The log has evicted the places `gone`, and the snapshot has no
 /// place yet.

@@ -62,27 +62,43 @@ static void client_changed(struct scenario *scenario, unsigned client) {
         seen->begun[client] = shown;
 }
 
-/// Plays a match of `game` for `seconds` over a bad link, then until all ticks are listed.
-static struct seen *play(const struct hc_game *game, uint32_t history, uint16_t snapshot_rate,
-                         unsigned seconds) {
+/// A match over bad links. In the middle nothing comes from the last client for a while, and no
+/// input is refused for that: the final tick stands still, and then leaps.
+struct plan {
+    uint32_t history;       ///< ticks
+    uint16_t snapshot_rate; ///< Hz; 0: a snapshot at each tick
+    unsigned seconds;
+    unsigned silent_s; ///< less than the timeout
+};
+
+/// Sets the links of a client; `cut`: nothing passes.
+static void set_links(struct scenario *scenario, unsigned client, bool cut) {
+    struct hc_network_sim_config link = scenario_link(20 + 25 * client, cut ? 100 : 10);
+    link.jitter_us = 20 * MS_US;
+    hc_sim_set_link(scenario->sim, client, &link, &link);
+}
+
+/// Plays a match of `game`, then until all ticks are listed.
+static struct seen *play(const struct hc_game *game, struct plan plan) {
     struct seen *seen = calloc(1, sizeof *seen);
     ck_assert_ptr_nonnull(seen);
     for (unsigned i = 0; i < CLIENTS; i++)
         seen->begun[i] = HC_NO_TICK;
     struct hc_sim_config config = scenario_config(game, CLIENTS, 40, 5);
-    config.host.history = history;
-    config.host.snapshot_rate = snapshot_rate;
+    config.host.history = plan.history;
+    config.host.snapshot_rate = plan.snapshot_rate;
+    config.host.late_margin = plan.silent_s > 0 ? HC_HISTORY_MAX : config.host.late_margin;
     struct scenario *scenario = scenario_create(&config);
     scenario->context = seen;
     scenario->host_ticked = host_ticked;
     scenario->client_changed = client_changed;
-    for (unsigned i = 0; i < CLIENTS; i++) {
-        struct hc_network_sim_config link = scenario_link(20 + 25 * i, 10);
-        link.jitter_us = 20 * MS_US;
-        hc_sim_set_link(scenario->sim, i, &link, &link);
-    }
+    for (unsigned i = 0; i < CLIENTS; i++)
+        set_links(scenario, i, false);
     scenario_join_all(scenario);
-    hc_sim_run(scenario->sim, (uint64_t)seconds * SECOND_US);
+    hc_sim_run(scenario->sim, (uint64_t)plan.seconds * SECOND_US);
+    set_links(scenario, CLIENTS - 1, plan.silent_s > 0);
+    hc_sim_run(scenario->sim, (uint64_t)plan.silent_s * SECOND_US);
+    set_links(scenario, CLIENTS - 1, false);
     scenario->hands_off = true;
     hc_sim_run(scenario->sim, (uint64_t)SETTLED_S * SECOND_US);
     for (unsigned i = 0; i < CLIENTS; i++)
@@ -122,7 +138,7 @@ static void check_all(const struct seen *seen, unsigned client, uint64_t least) 
 START_TEST(client_that_sees_everything_shows_each_event_once) {
     struct hc_game everywhere = hc_arena;
     everywhere.view = 0;
-    struct seen *seen = play(&everywhere, 64, 0, 8);
+    struct seen *seen = play(&everywhere, (struct plan){.history = 64, .seconds = 8});
     uint64_t late = 0, cancelled = 0;
     for (unsigned i = 0; i < CLIENTS; i++) {
         check_all(seen, i, 100);
@@ -139,9 +155,48 @@ END_TEST
 START_TEST(events_arrive_with_rare_snapshots_and_without_rewinds) {
     struct hc_game everywhere = hc_arena;
     everywhere.view = 0;
-    struct seen *seen = play(&everywhere, 0, 10, 5);
+    struct seen *seen = play(&everywhere, (struct plan){.snapshot_rate = 10, .seconds = 5});
     for (unsigned i = 0; i < CLIENTS; i++)
         check_all(seen, i, 20);
+    end(seen);
+}
+END_TEST
+
+START_TEST(events_arrive_after_the_final_tick_leaps_by_hundreds_of_ticks) {
+    const struct plan plans[] = {{512, 0, 2, 7}, {512, 10, 2, 7}};
+    struct hc_game everywhere = hc_arena;
+    everywhere.view = 0;
+    struct seen *seen = play(&everywhere, plans[_i]);
+    uint32_t leapt = 0;
+    for (uint32_t i = 0; i < seen->count; i++)
+        leapt += seen->happened[i].tick > 150 && seen->happened[i].tick < 500;
+    ck_assert_uint_gt(leapt, 50);
+    for (unsigned i = 0; i < CLIENTS - 1; i++)
+        check_all(seen, i, leapt);
+    ck_assert_uint_eq(seen->left_out, 0);
+    end(seen);
+}
+END_TEST
+
+START_TEST(events_in_view_arrive_while_the_final_tick_is_at_the_end_of_the_history) {
+    struct hc_game far = hc_arena; // its clients see everything, but have a view
+    far.view = 1 << 28;
+    struct seen *seen =
+        play(&far, (struct plan){.history = 64, .snapshot_rate = 10, .seconds = 2, .silent_s = 7});
+    uint32_t checked = 0;
+    for (uint32_t k = 0; k < seen->count; k++) {
+        const struct hc_server_game_event *event = &seen->happened[k];
+        if (event->tick < 200) // some players joined out of sight
+            continue;
+        checked++;
+        for (unsigned i = 0; i < CLIENTS - 1; i++) {
+            uint8_t flags = hc_event_record_get(&seen->clients[i], event->tick, event->entity,
+                                                event->kind, event->number);
+            ck_assert((flags & (HC_EVENT_LATE | HC_EVENT_CONFIRMED)) != 0);
+        }
+    }
+    ck_assert_uint_gt(checked, 50);
+    ck_assert_uint_eq(seen->left_out, 0);
     end(seen);
 }
 END_TEST
@@ -200,7 +255,7 @@ START_TEST(events_beyond_the_limit_of_a_tick_are_left_out_and_own_ones_are_not) 
     loud.kinds = kinds;
     loud.step = loud_step;
     loud.view = 0;
-    struct seen *seen = play(&loud, 64, 0, 5);
+    struct seen *seen = play(&loud, (struct plan){.history = 64, .seconds = 5});
     for (unsigned client = 0; client < CLIENTS; client++)
         for (uint32_t i = 0; i < seen->count;)
             if (seen->happened[i].tick <= seen->begun[client])
@@ -215,7 +270,7 @@ START_TEST(events_beyond_the_limit_of_a_tick_are_left_out_and_own_ones_are_not) 
 END_TEST
 
 START_TEST(client_with_a_view_shows_its_own_events_and_none_that_did_not_happen) {
-    struct seen *seen = play(&hc_arena, 64, 0, 8);
+    struct seen *seen = play(&hc_arena, (struct plan){.history = 64, .seconds = 8});
     for (unsigned i = 0; i < CLIENTS; i++) {
         const struct hc_event_record *record = &seen->clients[i];
         uint64_t matched = 0;
@@ -239,6 +294,8 @@ int main(void) {
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, client_that_sees_everything_shows_each_event_once);
     tcase_add_test(tests, events_arrive_with_rare_snapshots_and_without_rewinds);
+    tcase_add_loop_test(tests, events_arrive_after_the_final_tick_leaps_by_hundreds_of_ticks, 0, 2);
+    tcase_add_test(tests, events_in_view_arrive_while_the_final_tick_is_at_the_end_of_the_history);
     tcase_add_test(tests, events_beyond_the_limit_of_a_tick_are_left_out_and_own_ones_are_not);
     tcase_add_test(tests, client_with_a_view_shows_its_own_events_and_none_that_did_not_happen);
     suite_add_tcase(suite, tests);

@@ -3,7 +3,7 @@
 #include "proto/game_events.h"
 #include "tests/run_suite.h"
 
-enum { PLAYERS = 4, FINAL = 1000 };
+enum { PLAYERS = 4, FINAL = 3000 };
 
 static struct hc_world world;
 static uint8_t room[256];

@@ -396,10 +396,10 @@ START_TEST(user_with_another_token_returns_to_its_session) {
 END_TEST
 
 START_TEST(token_older_than_those_of_forgotten_users_is_denied_as_outdated) {
-    enum { REMEMBERED = HC_REMEMBERED_EACH * MATCHES * 2 };
+    uint32_t remembered = hc_sv_placement_remembered(placement).capacity;
     struct hc_credential old = issue(0, 1000);
     run(SECOND_US);
-    for (uint64_t user = 1; user <= REMEMBERED; user++) {
+    for (uint64_t user = 1; user <= remembered; user++) {
         struct hc_credential credential = issue(0, user);
         struct player *player = connect_client(&credential, false);
         run(SECOND_US / 4);
@@ -408,8 +408,8 @@ START_TEST(token_older_than_those_of_forgotten_users_is_denied_as_outdated) {
         run(SECOND_US / 4);
         remove_client(player);
     }
-    ck_assert_uint_eq(hc_sv_placement_remembered(placement).users, REMEMBERED);
-    (void)join(REMEMBERED + 1);
+    ck_assert_uint_eq(hc_sv_placement_remembered(placement).users, remembered);
+    (void)join(remembered + 1);
     ck_assert_uint_eq(hc_sv_placement_remembered(placement).forgotten, 1);
     await_denial(connect_client(&old, false), HC_DENY_OUTDATED);
     ck_assert_uint_ne(join(1000)->match, 0);

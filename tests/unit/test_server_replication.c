@@ -2,6 +2,7 @@
 #include "client/snapshot_reader.h"
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
+#include "server/replication/game_events.h"
 #include "server/replication/look.h"
 #include "server/replication/snapshot.h"
 #include "tests/run_suite.h"
@@ -61,6 +62,7 @@ static void pass(bool all) {
     }
     hc_timeline_advance(timeline);
     hc_sv_replicator_advance(&replicator, hc_tick_back(head(), SHOWN_BACK));
+    hc_sv_listing_keep_up(&replicator, &client);
     hc_sv_client_report(&client, head(), SHOWN_BACK);
 }
 
@@ -377,6 +379,7 @@ static void pass_steadily(hc_player turns) {
     }
     hc_timeline_advance(timeline);
     hc_sv_replicator_advance(&replicator, hc_tick_back(head(), SHOWN_BACK));
+    hc_sv_listing_keep_up(&replicator, &client);
     hc_sv_client_report(&client, head(), 0);
 }
 
