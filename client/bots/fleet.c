@@ -4,6 +4,7 @@
 #include "client/bots/fleet.h"
 
 #include "client/bots/bot.h"
+#include "client/bots/token_feed.h"
 #include "client/light.h"
 #include "common/elapsed.h"
 #include "common/programs/clock.h"
@@ -22,6 +23,9 @@ enum {
     TOGETHER_MIN = 16,        ///< so many full clients do that together
     PROGRESS_END_US = 500000, ///< before the end without progress
     PROFILE_US = 50000,       ///< interval in which clients leave and join by the profile
+    FEED_S = 2,               ///< the tokens of so long are at hand,
+    FEED_MIN = 16,            ///< and so many more,
+    FEED_MAX = 4096,          ///< at most
     PICKS_MAX = 16,           ///< random clients to find one that plays
 };
 
@@ -33,7 +37,8 @@ struct member {
     struct hc_cl_bot bot;
     struct hc_cl_fleet *fleet;
     struct event *readable, *timer; ///< NULL of a light client
-    bool again;                     ///< it leaves to join again
+    bool again;                     ///< it leaves to join again,
+    uint32_t token;                 ///< with the token of this index
     bool ended;
 };
 
@@ -46,6 +51,7 @@ struct hc_cl_fleet {
     uint32_t *light_turns;         ///< [config.count_light] the bots that are due
     uint64_t lights_us;            ///< deadline of the event `lights`
     uint32_t tokens;               ///< index of the next spare token
+    struct hc_cl_token_feed *feed; ///< NULL: there are only spare ones
     uint64_t recycled;             ///< clients that left to join again
     bool stormed;
     struct hc_rng picks;
@@ -101,10 +107,10 @@ static bool begin(struct member *member, uint64_t now) {
 /// Returns whether it goes on.
 static bool rejoin(struct member *member, uint64_t now) {
     struct hc_cl_fleet *fleet = member->fleet;
-    if (!member->again || fleet->leaving || fleet->tokens == fleet->config.spare_end)
+    if (!member->again || fleet->leaving)
         return false;
     hc_cl_bot_add_session(&member->bot, now, &fleet->result);
-    hc_cl_bot_renew(&member->bot, fleet->tokens++);
+    hc_cl_bot_renew(&member->bot, member->token);
     member->again = false;
     if (!member->bot.light)
         event_del(member->readable);
@@ -195,8 +201,20 @@ static void on_lights(evutil_socket_t descriptor, short events, void *context) {
     arm(fleet->lights, fleet->lights_us, hc_clock_us());
 }
 
-/// Makes a random client that plays leave, to join again.
-static void recycle(struct hc_cl_fleet *fleet, uint64_t now) {
+/// Chooses the token with which a member joins again; false: there is none now.
+static bool find_token(struct member *member) {
+    struct hc_cl_fleet *fleet = member->fleet;
+    struct hc_credential *own = &fleet->config.tokens[member->bot.number];
+    member->token = member->bot.number;
+    if (fleet->feed != NULL && hc_cl_token_feed_take(fleet->feed, own))
+        return true;
+    member->token = fleet->tokens;
+    fleet->tokens += fleet->tokens < fleet->config.spare_end;
+    return member->token < fleet->config.spare_end;
+}
+
+/// Makes a random client that plays leave, to join again; false: there is no token for it now.
+static bool recycle(struct hc_cl_fleet *fleet, uint64_t now) {
     const struct hc_cl_fleet_config *config = &fleet->config;
     uint32_t first = config->count_light > 0 ? config->count : 0;
     for (unsigned i = 0; i < PICKS_MAX; i++) {
@@ -206,12 +224,15 @@ static void recycle(struct hc_cl_fleet *fleet, uint64_t now) {
         if (bot->client == NULL || member->ended || member->again ||
             hc_client_state(bot->client) != HC_CLIENT_PLAYING)
             continue;
+        if (!find_token(member))
+            return false;
         hc_cl_bot_count_end(bot, now);
         hc_cl_bot_count_snapshots(bot, now);
         member->again = true;
         leave(member, now);
-        return;
+        break;
     }
+    return true;
 }
 
 /// Makes clients leave and join by the profile: some each second, and many at once, halfway.
@@ -224,13 +245,15 @@ static void on_profile(evutil_socket_t descriptor, short events, void *context) 
     if (fleet->leaving)
         return;
     uint64_t wanted = (uint64_t)((double)played_us * config->churn_per_s / 1e6);
-    for (; fleet->recycled < wanted; fleet->recycled++)
-        recycle(fleet, now);
+    if (fleet->feed != NULL)
+        hc_cl_token_feed_fill(fleet->feed);
+    while (fleet->recycled < wanted && recycle(fleet, now))
+        fleet->recycled++;
     if (config->storm == 0 || fleet->stormed || played_us < config->duration_us / 2)
         return;
     fleet->stormed = true;
     for (uint32_t i = 0; i < config->storm; i++)
-        recycle(fleet, now);
+        (void)recycle(fleet, now);
 }
 
 /// Makes all clients leave, and retires bots that have not started.
@@ -371,6 +394,17 @@ static bool create_base(struct hc_cl_fleet *fleet) {
            fleet->progress != NULL && fleet->lights != NULL && fleet->profile != NULL;
 }
 
+/// Opens the feed of tokens if it is configured; false: no memory.
+static bool create_feed(struct hc_cl_fleet *fleet) {
+    const struct hc_cl_fleet_config *config = &fleet->config;
+    if (config->feed == NULL || config->churn_per_s <= 0)
+        return true;
+    uint32_t room = FEED_MIN + (uint32_t)(FEED_S * config->churn_per_s);
+    room = room < FEED_MAX ? room : FEED_MAX;
+    fleet->feed = hc_cl_token_feed_open(fleet->base, &config->server, config->feed, room);
+    return fleet->feed != NULL;
+}
+
 struct hc_cl_fleet *hc_cl_fleet_create(const struct hc_cl_fleet_config *config, char *why,
                                        size_t why_size) {
     HC_ASSERT(config->count + config->count_light >= 1 &&
@@ -389,8 +423,8 @@ struct hc_cl_fleet *hc_cl_fleet_create(const struct hc_cl_fleet_config *config, 
     fleet->picks = hc_rng_init(hc_random(config->seed, config->first, PURPOSE_PICK, 0), 0);
     fleet->member_count = config->count + config->count_light;
     fleet->members = calloc(fleet->member_count, sizeof(*fleet->members));
-    bool good =
-        fleet->members != NULL && create_base(fleet) && create_sockets(fleet, why, why_size);
+    bool good = fleet->members != NULL && create_base(fleet) && create_feed(fleet) &&
+                create_sockets(fleet, why, why_size);
     for (uint32_t i = 0; good && i < fleet->member_count; i++)
         good = create_member(fleet, i, why, why_size);
     if (good)
@@ -420,6 +454,7 @@ void hc_cl_fleet_destroy(struct hc_cl_fleet *fleet) {
     free_event(fleet->progress);
     free_event(fleet->lights);
     free_event(fleet->profile);
+    hc_cl_token_feed_close(fleet->feed);
     hc_cl_sockets_close(fleet->sockets);
     if (fleet->base != NULL)
         event_base_free(fleet->base);

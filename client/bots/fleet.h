@@ -3,6 +3,7 @@
 #pragma once
 
 #include "client/bots/due.h"
+#include "client/bots/tokens.h"
 #include "client/bots/udp.h"
 #include "hindcast/network_sim.h"
 #include "hindcast/client.h"
@@ -27,28 +28,31 @@ struct hc_cl_fleet_progress {
 };
 
 struct hc_cl_fleet_config {
-    const char *program;                ///< its name in messages
-    const char *server_name;            ///< as the user wrote it
-    struct hc_cl_udp_peer server;       ///< resolved
-    uint32_t clients;                   ///< full ones of the whole run
-    uint32_t first, count;              ///< those of this fleet
-    uint32_t lights;                    ///< light clients of the whole run; of both at least one
-    uint32_t first_light, count_light;  ///< those of this fleet
-    uint32_t sources;                   ///< source addresses of light clients; 0: one for each
-    uint32_t activity_percent;          ///< of the time in which users press keys
-    double churn_per_s;                 ///< clients of this fleet that leave and join again
-    uint32_t storm;                     ///< clients of this fleet that do so at once, halfway
-    uint32_t snapshot_rate;             ///< Hz, that is due to each client; 0: the tick rate
-    bool announces;                     ///< print a line for each client that begins to play
-    uint64_t ramp_us;                   ///< from the first client's start to the last one's
-    uint64_t duration_us;               ///< of play, after the ramp; 0: until a signal
-    struct hc_network_sim_config link;  ///< each direction
-    uint32_t latency_to_us;             ///< latencies are spread from the link's up to this one
-    uint64_t seed;                      ///< of the network simulations and the bots
-    struct hc_client_config client;     ///< of each; the fleet sets its credential
-    hc_bot_think *think;                ///< of the game; NULL: inputs are random
-    const struct hc_credential *tokens; ///< borrowed: full clients', light clients', and spare ones
-    uint32_t spare_first, spare_end;    ///< tokens of this fleet for clients that join again
+    const char *program;               ///< its name in messages
+    const char *server_name;           ///< as the user wrote it
+    struct hc_cl_udp_peer server;      ///< resolved
+    uint32_t clients;                  ///< full ones of the whole run
+    uint32_t first, count;             ///< those of this fleet
+    uint32_t lights;                   ///< light clients of the whole run; of both at least one
+    uint32_t first_light, count_light; ///< those of this fleet
+    uint32_t sources;                  ///< source addresses of light clients; 0: one for each
+    uint32_t activity_percent;         ///< of the time in which users press keys
+    double churn_per_s;                ///< clients of this fleet that leave and join again
+    uint32_t storm;                    ///< clients of this fleet that do so at once, halfway
+    uint32_t snapshot_rate;            ///< Hz, that is due to each client; 0: the tick rate
+    bool announces;                    ///< print a line for each client that begins to play
+    uint64_t ramp_us;                  ///< from the first client's start to the last one's
+    uint64_t duration_us;              ///< of play, after the ramp; 0: until a signal
+    struct hc_network_sim_config link; ///< each direction
+    uint32_t latency_to_us;            ///< latencies are spread from the link's up to this one
+    uint64_t seed;                     ///< of the network simulations and the bots
+    struct hc_client_config client;    ///< of each; the fleet sets its credential
+    hc_bot_think *think;               ///< of the game; NULL: inputs are random
+    /// Borrowed: those of full clients, of light clients, and spare ones. A client that joins again
+    /// with a token of the feed replaces its own.
+    struct hc_credential *tokens;
+    uint32_t spare_first, spare_end;      ///< tokens of this fleet for clients that join again
+    const struct hc_cl_tokens_wish *feed; ///< request such tokens when they are needed; NULL: never
     /// Called once a second; NULL: never.
     void (*progress)(void *context, const struct hc_cl_fleet_progress *progress);
     void *progress_context;

@@ -100,8 +100,8 @@ static bool play(const char *program, bool announces, const struct hc_cl_options
     uint32_t clients = options->clients + options->light;
     double played_s = (double)options->duration_us / 1e6;
     // Two more a second, because each process takes its part of them in whole numbers.
-    uint32_t spare =
-        options->churn_mhz == 0 ? 0 : (uint32_t)(played_s * (options->churn_mhz / 1e3 + 2)) + 2;
+    bool spares = options->churn_mhz != 0 && options->token != NULL;
+    uint32_t spare = spares ? (uint32_t)(played_s * (options->churn_mhz / 1e3 + 2)) + 2 : 0;
     snprintf(server, sizeof(server), strchr(options->host, ':') != NULL ? "[%s]:%s" : "%s:%s",
              options->host, options->port);
     struct hc_cl_fleet_config config = {
@@ -116,6 +116,7 @@ static bool play(const char *program, bool announces, const struct hc_cl_options
         .snapshot_rate = options->snapshot_rate,
         .spare_first = clients,
         .spare_end = clients + spare + 2 * options->storm,
+        .feed = options->token == NULL ? &options->wish : NULL,
         .announces = announces,
         .ramp_us = options->ramp_us,
         .duration_us = options->duration_us,

@@ -79,8 +79,7 @@ static void read_all(int descriptor, char *text, size_t size) {
     text[length] = '\0';
 }
 
-/// Parses the tokens of an answer and returns their number.
-static uint32_t parse_answer(const char *answer, struct hc_credential *tokens, uint32_t count) {
+uint32_t hc_cl_tokens_parse(const char *answer, struct hc_credential *tokens, uint32_t count) {
     static const char end[] = "\r\n\r\n";
     const char *line = strstr(answer, end);
     uint32_t taken = 0;
@@ -105,22 +104,28 @@ static void put_value(const char *value, char *out, size_t size) {
         snprintf(out + at, size - at, "%%%02X", (unsigned)(unsigned char)*value);
 }
 
+int hc_cl_tokens_write_request(const struct hc_cl_tokens_wish *wish, uint32_t count,
+                               char out[static HC_CL_TOKENS_REQUEST_SIZE]) {
+    char name[3 * HC_CL_TOKENS_NAME_MAX + 1];
+    put_value(wish->name != NULL ? wish->name : "", name, sizeof(name));
+    return snprintf(out, HC_CL_TOKENS_REQUEST_SIZE,
+                    "POST /token?count=%u&match=%u%s%s HTTP/1.1\r\nHost: localhost\r\n"
+                    "Content-Length: 0\r\nConnection: close\r\n\r\n",
+                    count, wish->match, name[0] != '\0' ? "&name=" : "", name);
+}
+
 /// Sends one request and reads the answer; false: it has too few tokens.
 static bool request_tokens(int descriptor, const struct hc_cl_tokens_wish *wish,
                            struct hc_credential *tokens, uint32_t count) {
     size_t size = HEADERS_MAX + (size_t)count * LINE_SIZE;
-    char request[320], name[3 * HC_CL_TOKENS_NAME_MAX + 1], *answer = malloc(size);
-    put_value(wish->name != NULL ? wish->name : "", name, sizeof(name));
-    int length = snprintf(request, sizeof(request),
-                          "POST /token?count=%u&match=%u%s%s HTTP/1.1\r\nHost: localhost\r\n"
-                          "Content-Length: 0\r\nConnection: close\r\n\r\n",
-                          count, wish->match, name[0] != '\0' ? "&name=" : "", name);
+    char request[HC_CL_TOKENS_REQUEST_SIZE], *answer = malloc(size);
+    int length = hc_cl_tokens_write_request(wish, count, request);
     if (answer == NULL)
         return false;
     bool good = write(descriptor, request, (size_t)length) == length;
     if (good) {
         read_all(descriptor, answer, size);
-        good = parse_answer(answer, tokens, count) == count;
+        good = hc_cl_tokens_parse(answer, tokens, count) == count;
     }
     free(answer);
     return good;

@@ -7,7 +7,10 @@
 
 #include <stdbool.h>
 
-enum { HC_CL_TOKENS_NAME_MAX = 27 }; ///< bytes of a requested name, without a number behind it
+enum {
+    HC_CL_TOKENS_NAME_MAX = 27,      ///< bytes of a requested name, without a number behind it
+    HC_CL_TOKENS_REQUEST_SIZE = 320, ///< bytes of a request, at most
+};
 
 /// Reads `count` tokens from the lines of `path`. False: there are fewer, or a line is no token,
 /// and `why` is a sentence.
@@ -19,6 +22,13 @@ struct hc_cl_tokens_wish {
     uint32_t match;   ///< 0: any that has room
     const char *name; ///< of the users, with a number behind it if there are several; NULL: none
 };
+
+/// Writes the HTTP request for `count` tokens, and returns its length.
+int hc_cl_tokens_write_request(const struct hc_cl_tokens_wish *wish, uint32_t count,
+                               char out[static HC_CL_TOKENS_REQUEST_SIZE]);
+
+/// Parses up to `count` tokens of an answer, a terminated text, and returns their number.
+uint32_t hc_cl_tokens_parse(const char *answer, struct hc_credential *tokens, uint32_t count);
 
 /// Requests `count` tokens from the server at `server`, which
 /// must be on loopback, at the TCP port of the same number. Tries to connect for `patience_us`.
