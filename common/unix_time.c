@@ -33,6 +33,11 @@ uint64_t hc_unix_time_us(const struct hc_unix_time *time, uint64_t now_us) {
     return now_us + time->offset_us;
 }
 
+uint64_t hc_unix_time_latest_us(const struct hc_unix_time *time, uint64_t now_us) {
+    HC_ASSERT(time->read);
+    return now_us + (time->ahead_us < 0 ? time->right_us : time->offset_us);
+}
+
 bool hc_unix_time_stepped(const struct hc_unix_time *time) {
     return time->ahead_us > HC_UNIX_AHEAD_US || time->ahead_us < -HC_UNIX_AHEAD_US;
 }

@@ -29,5 +29,9 @@ void hc_unix_time_read(struct hc_unix_time *time, uint64_t unix_us, uint64_t now
 /// Unix time, microseconds. There was a reading.
 uint64_t hc_unix_time_us(const struct hc_unix_time *time, uint64_t now_us);
 
+/// Unix time, or that of a clock that was never set, if that is later: what is valid for a while
+/// from then on is so whether the wall clock is set right meanwhile or not.
+uint64_t hc_unix_time_latest_us(const struct hc_unix_time *time, uint64_t now_us);
+
 /// Whether the wall clock was set by more than HC_UNIX_AHEAD_US, either way.
 bool hc_unix_time_stepped(const struct hc_unix_time *time);

@@ -18,9 +18,10 @@ static uint64_t next_ticket_number(struct hc_sv_user *user, uint64_t unix_us) {
 /// Makes another ticket, with the rights of the token by which the peer connected.
 static void make_ticket(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us) {
     struct hc_sv_ticket *ticket = &peer->ticket;
+    uint64_t now_s = hc_unix_time_latest_us(&host->unix_time, now_us) / 1000000;
     struct hc_token token = {.kind = HC_TOKEN_RESUME,
-                             .issued_s = hc_sv_host_unix_s(host, now_us),
-                             .expire_s = hc_sv_host_unix_s(host, now_us) + HC_TICKET_LIFE_S,
+                             .issued_s = now_s,
+                             .expire_s = now_s + HC_TICKET_LIFE_S,
                              .players = peer->user.players,
                              .watch = peer->user.watch,
                              .match = (uint16_t)host->config.match,

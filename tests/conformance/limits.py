@@ -44,7 +44,7 @@ LIMITS = {
     "COOKIEs": "COOKIES",
     "CLOSEs": "CLOSES CLOSES_AT_ONCE",
     "DATA of the server": "SILENT_MAX SILENT_ACCEPT",
-    "client_ids": "SPENT_CLIENTS_MIN SPENT_MATCH_CLIENTS_MIN SPENT_CLIENTS_EACH",
+    "client_ids": "REMEMBERED_USERS REMEMBERED_EACH",
     "used tokens": "SPENT_TOKENS",
     "connects a second": "CONNECTS_PER_ADDRESS CLIENTS_PER_ADDRESS",
     "connects of one client_id": "CONNECTS_AT_ONCE",

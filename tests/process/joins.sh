@@ -8,7 +8,7 @@ set -u
 AWAIT=800
 serve server --max-clients 256 --log-format json --log-level warn
 server=$pid
-start load hindcast-load --connect "127.0.0.1:$port" --light 150 --churn 500 --ramp 1
+start load hindcast-load --connect "127.0.0.1:$port" --light 150 --churn 500 --ramp 1 --duration 3600
 load=$pid
 
 joins() {
@@ -17,8 +17,7 @@ joins() {
     sed -n 's/.*"joins": *\([0-9]*\).*/\1/p' "$work/server.err" | sort -n | tail -n 1
 }
 joined() {
-    kill -0 "$load" || return 0 # it has ended, which a later check reports
-    [ "$(joins)" -ge "$1" ]
+    kill -0 "$load" && [ "$(joins)" -ge "$1" ]
 }
 resident_kb() {
     sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$server/status"

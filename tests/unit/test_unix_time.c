@@ -34,6 +34,7 @@ START_TEST(time_is_the_wall_clock) {
     ck_assert_uint_eq(hc_unix_time_us(&unix_time, now_us + 5), right_us() + 5);
     run(10, 2 * (int64_t)SECOND_US);
     ck_assert_uint_eq(hc_unix_time_us(&unix_time, now_us), right_us() + 2 * SECOND_US);
+    ck_assert_uint_eq(hc_unix_time_latest_us(&unix_time, now_us), right_us() + 2 * SECOND_US);
     ck_assert(!hc_unix_time_stepped(&unix_time));
 }
 END_TEST
@@ -57,6 +58,8 @@ START_TEST(clock_that_is_set_back_is_followed_and_may_be_set_right) {
     run(60, -(int64_t)HOUR_US);
     ck_assert(hc_unix_time_stepped(&unix_time));
     ck_assert_uint_eq(hc_unix_time_us(&unix_time, now_us), right_us() - HOUR_US);
+    ck_assert_uint_le(hc_unix_time_latest_us(&unix_time, now_us), right_us());
+    ck_assert_uint_ge(hc_unix_time_latest_us(&unix_time, now_us), right_us() - SECOND_US / 10);
     run(1, 0);
     ck_assert_uint_eq(hc_unix_time_us(&unix_time, now_us), right_us());
     ck_assert(!hc_unix_time_stepped(&unix_time));
