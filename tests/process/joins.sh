@@ -6,9 +6,9 @@ set -u
 
 : "${HC_JOINS:=8000}"
 AWAIT=800
-serve server --max-clients 256 --log-format json --log-level warn
+serve server --max-clients 64 --log-format json --log-level warn
 server=$pid
-start load hindcast-load --connect "127.0.0.1:$port" --light 150 --churn 500 --ramp 1 --duration 3600
+start load hindcast-load --connect "127.0.0.1:$port" --light 40 --churn 500 --ramp 1 --duration 3600
 load=$pid
 
 joins() {
