@@ -6,6 +6,7 @@
 enum {
     MISSING_MAX = 3,      ///< snapshots on their way, or between two, at the ends of a session
     MISSING_ONE_IN = 200, ///< of the due ones; with more a session is incomplete
+    STARVED_ONE_IN = 20,  ///< of the due ones; with more it lacks snapshots
 };
 
 void hc_cl_due_begin(struct hc_cl_due *due, const struct hc_client_stats *stats, uint64_t lost,
@@ -28,4 +29,5 @@ void hc_cl_due_count(const struct hc_cl_due *due, const struct hc_client_stats *
     sum->received += received;
     sum->lost += lost;
     sum->incomplete += received + lost + count / MISSING_ONE_IN + MISSING_MAX < count;
+    sum->starved += received + lost + count / STARVED_ONE_IN + MISSING_MAX < count;
 }

@@ -16,6 +16,7 @@ struct hc_cl_due {
 struct hc_cl_due_snapshots {
     uint32_t sessions;
     uint32_t incomplete;          ///< sessions that lack more than 0.5 % and three
+    uint32_t starved;             ///< sessions that lack more than 5 % and three
     uint64_t due, received, lost; ///< lost: by the simulated link
 };
 

@@ -109,6 +109,7 @@ void hc_cl_fleet_merge(struct hc_cl_fleet_result *result, const struct hc_cl_fle
     result->snapshots.lost += other->snapshots.lost;
     result->snapshots.sessions += other->snapshots.sessions;
     result->snapshots.incomplete += other->snapshots.incomplete;
+    result->snapshots.starved += other->snapshots.starved;
     result->looks += other->looks;
     result->others_seen += other->others_seen;
     hc_histogram_merge(&result->join_us, &other->join_us);

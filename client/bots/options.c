@@ -91,10 +91,6 @@ static const struct argp_option load_table[] = {
      "Source addresses of light clients, 127.1.0.1 and up, towards a server on 127.0.0.0/8 "
      "(default: one for each)",
      0},
-    {"snapshot-rate", KEY_SNAPSHOT_RATE, "HZ", 0,
-     "Snapshots a second that each client is to receive; --spawn sets the server's "
-     "--snapshot-rate (default: the tick rate)",
-     0},
     {"report", KEY_REPORT, "FILE", 0, "Write a page with plots over time, one HTML file", 0},
     {NULL, 0, NULL, 0, "The profile:", GROUP_PROFILE},
     {"activity", KEY_ACTIVITY, "PCT", 0,
@@ -133,6 +129,10 @@ static const struct argp_option view_table[] = {
 
 /// Options of both hindcast-bot and hindcast-load.
 static const struct argp_option fleet_table[] = {
+    {"snapshot-rate", KEY_SNAPSHOT_RATE, "HZ", 0,
+     "Snapshots a second that each client is to receive; hindcast-load --spawn sets the server's "
+     "--snapshot-rate (default: the tick rate)",
+     0},
     {"latency-to", KEY_LATENCY_TO, "MS", 0,
      "Spread the clients' latencies evenly from --latency up to MS", GROUP_LINK},
     {"json", KEY_JSON, "FILE", 0, "Write the final report as one JSON object; - is standard output",
@@ -309,6 +309,22 @@ static void resolve_link(struct reading *reading) {
         }
 }
 
+/// Refuses an option that would have no effect, or another one than it says, beside the others.
+static void check_link(const struct reading *reading) {
+    const struct hc_network_sim_config *link = &reading->options->link;
+    char text[24], allowed[64];
+    if (link->jitter_us > link->latency_us) { // no datagram arrives before it was sent
+        snprintf(text, sizeof(text), "%g", link->jitter_us / 1e3);
+        snprintf(allowed, sizeof(allowed), "at most --latency, which is %g",
+                 link->latency_us / 1e3);
+        refuse(reading, KEY_JITTER, text, allowed);
+    }
+    if (reading->is_set[KEY_BURST - KEY_CONNECT] && link->loss_ppm == 0) {
+        snprintf(text, sizeof(text), "%" PRIu32, link->burst_mean);
+        refuse(reading, KEY_BURST, text, "with --loss PCT above 0, or a --link with loss");
+    }
+}
+
 /// Checks the numbers of clients against each other.
 static void check_clients(const struct reading *reading) {
     const struct hc_cl_options *options = reading->options;
@@ -319,6 +335,16 @@ static void check_clients(const struct reading *reading) {
     if (clients > HC_CL_OPTIONS_CLIENTS_MAX) {
         snprintf(text, sizeof(text), "%" PRIu32, options->light);
         refuse(reading, KEY_LIGHT, text, "at most 4096 together with --clients");
+    }
+    if (options->storm > clients + steps) { // each leaves and joins again once
+        snprintf(text, sizeof(text), "%" PRIu32, options->storm);
+        snprintf(allowed, sizeof(allowed), "at most the clients, which are %" PRIu32,
+                 clients + steps);
+        refuse(reading, KEY_STORM, text, allowed);
+    }
+    if (reading->is_set[KEY_SOURCES - KEY_CONNECT] && options->light == 0 && steps == 0) {
+        snprintf(text, sizeof(text), "%" PRIu32, options->sources);
+        refuse(reading, KEY_SOURCES, text, "with --light N or --step N");
     }
     if (steps == 0 && options->processes > clients) {
         snprintf(text, sizeof(text), "%" PRIu32, options->processes);
@@ -376,6 +402,7 @@ static void resolve(struct reading *reading, struct argp_state *state) {
         check_name(reading, state);
     check_clients(reading);
     resolve_link(reading);
+    check_link(reading);
     if (reading->program == HC_CL_OPTIONS_VIEW)
         resolve_view(reading, state);
     if (reading->is_set[KEY_LATENCY_TO - KEY_CONNECT] &&

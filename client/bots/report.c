@@ -196,9 +196,16 @@ static json_t *verdict(const char *program, const struct hc_cl_options *options,
                        const struct hc_cl_fleet_result *result, const json_t *server,
                        const char *why) {
     json_t *reasons = json_array();
+    const struct hc_cl_due_snapshots *snapshots = &result->snapshots;
     judge_self(reasons, program, result);
     hc_report_reason(reasons, *why != '\0', "process", "%s", why);
     judge_clients(reasons, options->clients + options->light, result);
+    hc_report_reason(
+        reasons, snapshots->starved, "snapshots",
+        "clients that lack more than 5 %% of their snapshots beyond the link's loss: "
+        "%" PRIu32 " of %" PRIu32 "; %" PRIu64 " of %" PRIu64 " due came at %u a second",
+        snapshots->starved, snapshots->sessions, snapshots->received, snapshots->due,
+        options->snapshot_rate > 0 ? options->snapshot_rate : (unsigned)result->tick_rate);
     hc_report_judge_server(reasons, server);
     return hc_report_verdict(reasons, server);
 }

@@ -74,6 +74,11 @@ refused "--light '4097': must be .*\[0, 4096\]" hindcast-load --spawn --light 40
 refused "--light '4090': must be at most 4096 together with --clients" hindcast-load --spawn --light 4090
 refused "--sources '0': must be .*\[1, 4096\]" hindcast-load --spawn --sources 0
 refused "--activity '101': must be .*\[0, 100\] %" hindcast-load --spawn --activity 101
+refused "--jitter '30': must be at most --latency, which is 20" hindcast-load --spawn --link good --jitter 30
+refused "--jitter '5': must be at most --latency, which is 0" hindcast-bot --connect h:1 --jitter 5
+refused "--burst '3': must be with --loss PCT" hindcast-load --spawn --burst 3
+refused "--storm '9': must be at most the clients, which are 8" hindcast-load --spawn --storm 9
+refused "--sources '2': must be with --light N" hindcast-load --spawn --sources 2
 refused "--until '5': must be with --step N" hindcast-load --spawn --until 5
 refused "--until 'soon': must be late, or .*\[1, 4096\]" hindcast-load --spawn --step 5 --until soon
 refused "--latency-to '20': must be at least --latency, which is 50" \

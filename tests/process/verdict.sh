@@ -21,6 +21,31 @@ check "its figures are the sums of both processes" report whole \
     'r["load"]["processes"] == 2 and c["accepted"] == c["left"] == 8 and s["joins"] == 8'
 check "no line of the table is unknown" sh -c "! grep -qi unknown '$work/whole.out'"
 
+# Two of three snapshots never come: the server sends 20 a second, and 60 are due.
+serve seldom --snapshot-rate 20
+seldom=$pid
+for program in hindcast-load hindcast-bot; do
+    start "$program" "$program" --connect "127.0.0.1:$port" --duration 3
+    finish "$pid"
+    check "$program whose snapshots lack exits with 1" test "$status" = 1
+    check "the verdict of $program names them" reasons "$program" snapshots
+    start "$program.told" "$program" --connect "127.0.0.1:$port" --duration 3 --snapshot-rate 20
+    finish "$pid"
+    check "$program --snapshot-rate 20 lacks none" good "$program.told"
+done
+kill -TERM "$seldom"
+finish "$seldom"
+
+# A report that cannot be written.
+check "hindcast-load whose report is lost exits with 1" sh -c "'$bin/hindcast-load' --spawn --duration 1 \\
+    >/dev/full 2>'$work/lost.err'; [ \$? = 1 ] && grep -q 'the report is lost.*No space left' '$work/lost.err'"
+check "hindcastd whose report is lost exits with 1" sh -c "'$bin/hindcastd' --dev --bind 127.0.0.1 --port 0 --ticks 3 \\
+    >/dev/full 2>'$work/lost.err'; [ \$? = 1 ] && grep -q 'the report is lost.*No space left' '$work/lost.err'"
+check "a JSON file that cannot be written is named with the cause" sh -c "'$bin/hindcast-load' --spawn \\
+    --json '$work/none/x' 2>&1 | grep -q -e \"--json '$work/none/x': No such file or directory\""
+check "descriptors that are closed at the start are not reused" sh -c "'$bin/hindcastd' --dev --bind 127.0.0.1 \\
+    --port 0 --ticks 3 --json '$work/closed.json' 0<&- 1>&- 2>&-; python3 -m json.tool '$work/closed.json'"
+
 # docs/REPORT.md explains each line of a report.
 serve explained
 explained=$pid
