@@ -42,7 +42,7 @@ check "hindcast-load whose report is lost exits with 1" sh -c "'$bin/hindcast-lo
 check "hindcastd whose report is lost exits with 1" sh -c "'$bin/hindcastd' --dev --bind 127.0.0.1 --port 0 --ticks 3 \\
     >/dev/full 2>'$work/lost.err'; [ \$? = 1 ] && grep -q 'standard output cannot be written: No space left' '$work/lost.err'"
 check "a JSON file that cannot be written is named with the cause" sh -c "'$bin/hindcast-load' --spawn \\
-    --json '$work/none/x' 2>&1 | grep -q -e \"--json '$work/none/x': No such file or directory\""
+    --json '$work/none/x' 2>&1 | grep -q -e \"--json '$work/none/x': cannot be written: No such file\""
 check "descriptors that are closed at the start are not reused" sh -c "'$bin/hindcastd' --dev --bind 127.0.0.1 \\
     --port 0 --ticks 3 --json '$work/closed.json' 0<&- 1>&- 2>&-; python3 -m json.tool '$work/closed.json'"
 
