@@ -10,6 +10,7 @@
 #include "hindcast/server.h"
 #include "server/daemon/commands.h"
 #include "server/daemon/key_file.h"
+#include "server/daemon/memory.h"
 #include "server/daemon/options.h"
 #include "server/daemon/owner_file.h"
 #include "server/daemon/refused_file.h"
@@ -63,17 +64,6 @@ struct daemon {
     struct hc_server_stats stats;      ///< of all matches, for the report
     struct hc_timeline_stats timeline; ///< the same
 };
-
-/// Physical memory of this process; 0 without /proc.
-static size_t resident_bytes(void) {
-    unsigned long all = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file != NULL && fscanf(file, "%lu %lu", &all, &resident) != 2)
-        resident = 0;
-    if (file != NULL)
-        fclose(file);
-    return resident * (size_t)sysconf(_SC_PAGESIZE);
-}
 
 /// A place in the code of the game.
 static const void *game_place(const struct daemon *daemon) {
@@ -169,7 +159,7 @@ static json_t *make_report(struct daemon *daemon) {
     pthread_mutex_unlock(&daemon->placement_lock);
     report->duration_us = hc_since(daemon->setting.began_us, hc_clock_us());
     report->cpu_us = hc_since(daemon->began_cpu_us, hc_report_cpu_us());
-    report->resident_bytes = resident_bytes();
+    report->resident_bytes = hc_sv_memory_resident();
     report->workers = single ? 0 : options->workers;
     if (!single)
         report->placed = placed_users(daemon);
@@ -523,8 +513,8 @@ static void log_started(struct daemon *daemon, const char *address, uint16_t por
         "{s:i, s:i, s:i, s:I, s:I, s:I, s:i, s:b}", "tick_rate_hz", (int)options->tick_rate,
         "max_clients", (int)options->clients, "history_ticks", (int)options->history, "seed",
         (json_int_t)options->seed, "memory_bytes", (json_int_t)memory_of(daemon), "resident_bytes",
-        (json_int_t)resident_bytes(), "receive_buffer_bytes_each", (int)granted, "handshakes_apart",
-        hc_sv_udp_descriptor(daemon->workers[0].udp, HC_SV_UDP_HELLO) >= 0);
+        (json_int_t)hc_sv_memory_resident(), "receive_buffer_bytes_each", (int)granted,
+        "handshakes_apart", hc_sv_udp_descriptor(daemon->workers[0].udp, HC_SV_UDP_HELLO) >= 0);
     json_object_update(fields, more);
     json_decref(more);
     hc_sv_log_event(&daemon->log, HC_SV_LOG_INFO, "started", fields);
@@ -673,6 +663,7 @@ int main(int argc, char **argv) {
     hc_crash_watch("hindcastd", game_place(&daemon), daemon.options.format == HC_SV_LOG_JSON);
     bool json_out = daemon.options.json != NULL && strcmp(daemon.options.json, "-") == 0;
     daemon.text = json_out ? stderr : stdout;
+    hc_sv_memory_map_blocks();
     mask_signals(SIG_BLOCK);
     bool good = set_up(&daemon);
     if (good) {
