@@ -131,5 +131,6 @@ void attack_forged_copies(struct attack *attack);
 void attack_flood(struct attack *attack);
 void attack_data_flood(struct attack *attack);
 void attack_kill(struct attack *attack);
+void attack_matches(struct attack *attack);
 void attack_daemon_log(struct attack *attack);
 void attack_admin(struct attack *attack);

@@ -452,6 +452,63 @@ void attack_daemon_log(struct attack *attack) {
     attack_require_none(attack, 2 * NAMES);
 }
 
+// ---- Many matches -------------------------------------------------------------------------------
+
+/// Kills the server and starts it with `matches`, under its clients; counts those that play again.
+static void restart_with(struct attack *attack, struct loopback_server *server,
+                         struct loopback_clients *crowd, unsigned honest, unsigned matches) {
+    loopback_kill(server);
+    server->matches = matches;
+    server->clients = matches > 1 ? honest / matches : honest;
+    for (unsigned i = 0; i < honest; i++)
+        crowd->clients[i].back_us = 0;
+    unsigned back = 0;
+    if (!loopback_start(attack, server, server->port))
+        return;
+    for (uint64_t end_us = hc_clock_us() + 60 * (uint64_t)SECOND_US;
+         back < honest && hc_clock_us() < end_us;) {
+        loopback_run(crowd, SECOND_US / 20);
+        back = 0;
+        for (unsigned i = 0; i < honest; i++)
+            back += crowd->clients[i].back_us != 0;
+    }
+    for (unsigned i = 0; i < honest; i++)
+        attack_try(attack, i >= back);
+}
+
+void attack_matches(struct attack *attack) {
+    enum { HONEST = 16, MATCHES = 4, HOSTILE_USER = 9999 };
+    struct loopback_server server = {
+        .program = attack->daemon, .clients = HONEST / MATCHES, .matches = MATCHES};
+    static struct loopback_clients crowd, strangers;
+    crowd = strangers = (struct loopback_clients){.server = &server};
+    if (!loopback_start(attack, &server, 0))
+        return;
+    for (unsigned i = 0; i < HONEST; i++) { // a denied user and an honest one take turns
+        struct hc_credential bad = loopback_issue_token(HOSTILE_USER, refused[0], TOKEN_LIFE_S);
+        struct hc_credential good = loopback_issue_token(1 + i, NULL, TOKEN_LIFE_S);
+        loopback_join(attack, &strangers, &bad, 1);
+        loopback_run(&strangers, SECOND_US / 20);
+        loopback_join(attack, &crowd, &good, 1);
+        loopback_run(&crowd, SECOND_US / 20);
+    }
+    loopback_await(&crowd, HONEST);
+    unsigned playing = loopback_playing(&crowd);
+    for (unsigned i = 0; i < HONEST; i++)
+        attack_try(attack, i >= playing);
+    static const unsigned after[] = {1, MATCHES, 1};
+    for (unsigned i = 0; i < sizeof after / sizeof after[0]; i++)
+        restart_with(attack, &server, &crowd, HONEST, after[i]);
+    attack_effect(attack, "%u of %d play beside a user who is denied; %llu of %llu in all", playing,
+                  HONEST, (unsigned long long)(attack->tries - attack->accepted),
+                  (unsigned long long)attack->tries);
+    attack_require_none(attack, 4 * HONEST);
+    json_decref(loopback_stop(attack, &server));
+    loopback_destroy_clients(&strangers);
+    loopback_destroy_clients(&crowd);
+    loopback_remove_files(&server);
+}
+
 // ---- The port that issues tokens ----------------------------------------------------------------
 
 enum { IDLE = 500, ANSWER_MAX = 1 << 16 };

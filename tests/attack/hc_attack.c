@@ -162,6 +162,11 @@ static const struct attack_row rows[] = {
      attack_data_flood},
     {"kill", ATTACK_SOCKETS,
      "64 clients of a killed and restarted daemon play again, with their tickets", attack_kill},
+    {"matches", ATTACK_SOCKETS,
+     "a user who is never admitted keeps no match from others, who play on when a killed daemon "
+     "has "
+     "another number of matches",
+     attack_matches},
     {"daemon-log", ATTACK_SOCKETS, "a line of the daemon's log is one event, with any names",
      attack_daemon_log},
     {"admin-port", ATTACK_SOCKETS,

@@ -63,10 +63,11 @@ static bool prepare(struct loopback_server *server) {
 
 /// In the child: becomes the server.
 static void become(const struct loopback_server *server, uint16_t port, int out) {
-    char port_text[8], clients[16], keys[LOOPBACK_PATH_MAX + 16], report[LOOPBACK_PATH_MAX + 16],
-        log[LOOPBACK_PATH_MAX + 16];
+    char port_text[8], clients[16], matches[16], keys[LOOPBACK_PATH_MAX + 16],
+        report[LOOPBACK_PATH_MAX + 16], log[LOOPBACK_PATH_MAX + 16];
     snprintf(port_text, sizeof port_text, "%u", port);
     snprintf(clients, sizeof clients, "%u", server->clients);
+    snprintf(matches, sizeof matches, "%u", server->matches > 1 ? server->matches : 1);
     path_of(server, "keys", keys);
     path_of(server, "report", report);
     path_of(server, "log", log);
@@ -75,7 +76,8 @@ static void become(const struct loopback_server *server, uint16_t port, int out)
         _exit(127);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     execl(server->program, "hindcastd", "--bind", "127.0.0.1", "--port", port_text, "--max-clients",
-          clients, "--seed", "1", "--json", report, "--log-format", server->format,
+          clients, "--matches", matches, "--workers", server->matches > 1 ? "2" : "1", "--seed",
+          "1", "--json", report, "--log-format", server->format,
           server->dev ? "--dev" : "--key-file", server->dev ? (char *)NULL : keys, (char *)NULL);
     _exit(127);
 }

@@ -23,6 +23,7 @@ struct loopback_server {
     const char *program; ///< hindcastd
     const char *format;  ///< of its log
     unsigned clients;
+    unsigned matches;                  ///< 0: one world; more than one: on two workers
     char directory[LOOPBACK_PATH_MAX]; ///< its files: keys, log, report
 };
 
