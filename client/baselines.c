@@ -122,6 +122,11 @@ static uint64_t oldest(const struct hc_cl_baselines *baselines) {
     return baselines->next > baselines->capacity ? baselines->next - baselines->capacity : 0;
 }
 
+/// The place of a value in the ring.
+static size_t place_of(const struct hc_cl_baselines *baselines, uint64_t number) {
+    return (size_t)(number % baselines->capacity);
+}
+
 /// Whether all values of the row's snapshot are in the ring.
 static bool is_whole(const struct hc_cl_baselines *baselines,
                      const struct hc_cl_baseline_row *row) {
@@ -133,7 +138,7 @@ static void move_base(struct hc_cl_baselines *baselines) {
     const struct hc_cl_baseline_row *row = &baselines->base;
     baselines->moved = (struct hc_cl_baseline_row){.as_of = row->as_of, .tick = row->tick};
     for (uint64_t i = row->first; i < row->first + row->count; i++) {
-        size_t place = i % baselines->capacity;
+        size_t place = place_of(baselines, i);
         if (baselines->keys[place].tick != row->tick)
             continue;
         HC_ASSERT(baselines->moved.count < hc_snapshot_units_most(baselines->world));
@@ -156,7 +161,7 @@ void hc_cl_baselines_refer(struct hc_cl_baselines *baselines, hc_tick as_of) {
     if (row == NULL || (before != HC_NO_TICK && as_of <= before) || !is_whole(baselines, row))
         return;
     for (uint64_t i = row->first; i < row->first + row->count; i++)
-        own_tick += baselines->keys[i % baselines->capacity].tick == row->tick;
+        own_tick += baselines->keys[place_of(baselines, i)].tick == row->tick;
     if (own_tick > hc_snapshot_units_most(baselines->world))
         return; // it has a unit twice
     if (base_in_ring(baselines) && as_of - before >= HC_SNAPSHOT_BASELINE_TICKS / 2)
@@ -185,7 +190,7 @@ void hc_cl_baselines_put(struct hc_cl_baselines *baselines, hc_tick as_of, hc_un
     if (base_in_ring(baselines) && baselines->base.count > 0 &&
         baselines->base.first + baselines->capacity == baselines->next)
         move_base(baselines);
-    size_t place = baselines->next++ % baselines->capacity;
+    size_t place = place_of(baselines, baselines->next++);
     pack(baselines->world, unit, value, baselines->ring + place * baselines->record);
     baselines->keys[place] = (struct hc_cl_baseline_key){.tick = value->tick, .unit = unit};
     size_t before = (place == 0 ? baselines->capacity : place) - 1;
@@ -205,7 +210,7 @@ static size_t search_sorted(const struct hc_cl_baselines *baselines, uint64_t fi
                             hc_unit unit) {
     if (first >= end)
         return baselines->capacity;
-    size_t start = first % baselines->capacity, low = 0, high = (size_t)(end - first);
+    size_t start = place_of(baselines, first), low = 0, high = (size_t)(end - first);
     while (high - low > 1) {
         size_t middle = (low + high) / 2, place = start + middle;
         place -= place >= baselines->capacity ? baselines->capacity : 0;
@@ -225,7 +230,7 @@ static size_t search(const struct hc_cl_baselines *baselines, const struct hc_cl
     uint64_t end = row->first + row->count;
     uint64_t first = row->first > oldest(baselines) ? row->first : oldest(baselines);
     uint64_t sorted = row->first + row->sorted;
-    size_t place = end % baselines->capacity;
+    size_t place = place_of(baselines, end);
     for (; end > first && end > sorted; end--) {
         place = (place == 0 ? baselines->capacity : place) - 1;
         if (baselines->keys[place].unit == unit && baselines->keys[place].tick == tick)
@@ -279,7 +284,7 @@ bool hc_cl_baselines_units(const struct hc_cl_baselines *baselines, hc_tick as_o
     if (row == NULL || !is_whole(baselines, row))
         return false;
     for (uint64_t i = row->first; i < row->first + row->count; i++) {
-        const struct hc_cl_baseline_key *key = &baselines->keys[i % baselines->capacity];
+        const struct hc_cl_baseline_key *key = &baselines->keys[place_of(baselines, i)];
         if (key->tick != row->tick)
             continue;
         if (*count == most)

@@ -54,6 +54,10 @@ function(hc_link target how)
   target_link_options(${target} PRIVATE ${HC_${how}})
 endfunction()
 
+# Where off_t and ino_t may have 32 bits, stat() fails for some files. The size of time_t stays that of
+# the system: libevent takes times in structs.
+add_compile_definitions(_FILE_OFFSET_BITS=64)
+
 add_compile_definitions(HC_VALIDATE=$<BOOL:${HC_VALIDATE}> HC_MARKS=$<BOOL:${HC_MARKS}>)
 add_compile_options(
   -Wall -Wextra        # what every compiler agrees on

@@ -66,9 +66,7 @@ struct hc_cl_fleet {
 };
 
 static void arm(struct event *timer, uint64_t deadline_us, uint64_t now_us) {
-    uint64_t wait = hc_since(now_us, deadline_us);
-    struct timeval timeout = {.tv_sec = (time_t)(wait / 1000000),
-                              .tv_usec = (suseconds_t)(wait % 1000000)};
+    struct timeval timeout = hc_clock_span(hc_since(now_us, deadline_us));
     evtimer_add(timer, &timeout);
 }
 
@@ -76,7 +74,7 @@ static void arm(struct event *timer, uint64_t deadline_us, uint64_t now_us) {
 static void arm_member(struct member *member, uint64_t deadline_us) {
     struct hc_cl_fleet *fleet = member->fleet;
     if (member->bot.light)
-        fleet->light_due[member - fleet->members - fleet->config.count] = deadline_us;
+        fleet->light_due[(uint32_t)(member - fleet->members) - fleet->config.count] = deadline_us;
     else
         arm(member->timer, deadline_us, hc_clock_us());
 }

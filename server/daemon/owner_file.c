@@ -4,6 +4,7 @@
 
 #include "server/daemon/owner_file.h"
 
+#include "common/programs/clock.h"
 #include "hindcast/check.h"
 
 #include <errno.h>
@@ -221,13 +222,12 @@ hc_sv_owner_file_reader_open(struct event_base *base, const struct hc_sv_owner_f
     struct hc_sv_owner_file_reader *reader = calloc(1, sizeof *reader);
     if (reader == NULL)
         return NULL;
-    *reader = (struct hc_sv_owner_file_reader){
-        .kind = kind,
-        .path = path,
-        .done = done,
-        .context = context,
-        .slow = {.tv_sec = slow_ms / 1000, .tv_usec = slow_ms % 1000 * 1000},
-        .ends = {-1, -1}};
+    *reader = (struct hc_sv_owner_file_reader){.kind = kind,
+                                               .path = path,
+                                               .done = done,
+                                               .context = context,
+                                               .slow = hc_clock_span((uint64_t)slow_ms * 1000),
+                                               .ends = {-1, -1}};
     if (pipe2(reader->ends, O_CLOEXEC | O_NONBLOCK) == 0) {
         reader->readable =
             event_new(base, reader->ends[READ_END], EV_READ | EV_PERSIST, on_done, reader);

@@ -262,9 +262,7 @@ static void arm_timer(struct hc_sv_worker *worker) {
         return;
     // The deadline is absolute, so errors of the timer do not add up.
     worker->armed_us = deadline;
-    uint64_t wait = hc_since(now, deadline);
-    struct timeval timeout = {.tv_sec = (time_t)(wait / 1000000),
-                              .tv_usec = (suseconds_t)(wait % 1000000)};
+    struct timeval timeout = hc_clock_span(hc_since(now, deadline));
     evtimer_add(worker->timer, &timeout);
 }
 

@@ -46,7 +46,8 @@ static void answer_challenge(struct raw_client *raw, const struct hc_address *to
 
 void attack_address_clients(struct attack *attack) {
     enum { CLIENTS = 12, ALLOWED = 4, TICKS = 300 };
-    uint64_t now_us = 5 * SECOND_US, size;
+    uint64_t now_us = 5 * SECOND_US;
+    size_t size;
     struct hc_sv_host *host = open_host(CLIENTS, ALLOWED, now_us);
     struct raw_client clients[CLIENTS];
     uint8_t bytes[HC_DATAGRAM_MAX];

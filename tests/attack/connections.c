@@ -22,7 +22,7 @@ enum { ROOM = 200 };
 static size_t make_message(uint32_t number, uint32_t received,
                            uint8_t out[static HC_EVENTS_SIZE_MAX]) {
     struct hc_writer writer = hc_bytes_writer(out, HC_EVENTS_SIZE_MAX);
-    size_t more = hc_random(61, number, 0, 0) % 24;
+    size_t more = (size_t)(hc_random(61, number, 0, 0) % 24);
     hc_bytes_put_u32(&writer, number);
     hc_bytes_put_u32(&writer, received);
     for (size_t i = 0; i < more; i++)

@@ -98,7 +98,7 @@ static void try_derived(uint64_t bit, struct fuzz_source *source) {
         HC_ASSERT(hc_seal_reset_equal(resets[i], resets[i]));
         HC_ASSERT(memcmp(keys[i].c2s, keys[i].s2c, HC_SEAL_KEY_SIZE) != 0);
     }
-    size_t at = bit / 8 % sizeof from[1];
+    size_t at = (size_t)(bit / 8 % sizeof from[1]);
     bool in_reset = at < sizeof from[0].secret || at >= material_size - sizeof from[0].cid;
     HC_ASSERT((memcmp(&keys[0], &keys[1], sizeof keys[0]) != 0) == (at < material_size));
     HC_ASSERT(hc_seal_reset_equal(resets[0], resets[1]) == !in_reset);

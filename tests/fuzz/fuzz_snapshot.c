@@ -207,7 +207,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct contents contents;
     struct fuzz_source source = {.bytes = data, .left = size};
     uint8_t packed[ROOM_MAX], bytes[ROOM_MAX + HC_SNAPSHOT_OVERHEAD];
-    size_t room = fuzz_take_number(&source, 2) % (ROOM_MAX + 1);
+    size_t room = (size_t)fuzz_take_number(&source, 2) % (ROOM_MAX + 1);
     if (world.entities == 0)
         HC_ASSERT(hc_world_init(&world, &hc_arena, PLAYERS, 60, 1, NULL) == HC_OK);
     memset(&contents, 0, sizeof contents);
