@@ -18,7 +18,7 @@
 #define HOOKED 0
 #endif
 
-/// Every call of the process, also of its libraries. Volatile, because the compiler assumes that an
+/// Every call of the cores and of the test. Volatile, because the compiler assumes that an
 /// allocation changes no variable of the program.
 static volatile uint64_t calls;
 
@@ -37,32 +37,34 @@ static void on_free(const volatile void *block) {
     calls++;
 }
 #else
-// glibc lets a program define these functions; its own have other names.
-void *__libc_malloc(size_t bytes);
-void *__libc_calloc(size_t count, size_t bytes);
-void *__libc_realloc(void *block, size_t bytes);
-void __libc_free(void *block);
+// The linker directs the calls of this program here: --wrap works with every C library.
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *block, size_t bytes);
+void __real_free(void *block);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *block, size_t bytes);
+void __wrap_free(void *block);
 
-#define EXPORTED __attribute__((visibility("default")))
-
-EXPORTED void *malloc(size_t bytes) {
+void *__wrap_malloc(size_t bytes) {
     calls++;
-    return __libc_malloc(bytes);
+    return __real_malloc(bytes);
 }
 
-EXPORTED void *calloc(size_t count, size_t bytes) {
+void *__wrap_calloc(size_t count, size_t bytes) {
     calls++;
-    return __libc_calloc(count, bytes);
+    return __real_calloc(count, bytes);
 }
 
-EXPORTED void *realloc(void *block, size_t bytes) {
+void *__wrap_realloc(void *block, size_t bytes) {
     calls++;
-    return __libc_realloc(block, bytes);
+    return __real_realloc(block, bytes);
 }
 
-EXPORTED void free(void *block) {
+void __wrap_free(void *block) {
     calls++;
-    __libc_free(block);
+    __real_free(block);
 }
 #endif
 
