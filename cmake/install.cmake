@@ -35,8 +35,11 @@ function(hc_installed_library file target)
         # Before 1.0 every minor version may break the interface.
         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
       hc_link(${library} WHOLE)
-      install(TARGETS ${library} EXPORT hindcast-targets
-        LIBRARY COMPONENT runtime NAMELINK_COMPONENT development)
+      if(WIN32) # a program needs the DLL and nothing else
+        target_link_options(${library} PRIVATE -static-libgcc)
+      endif()
+      install(TARGETS ${library} EXPORT hindcast-targets RUNTIME COMPONENT runtime
+        LIBRARY COMPONENT runtime NAMELINK_COMPONENT development ARCHIVE COMPONENT development)
     else()
       add_library(${library} STATIC ${objects})
       if(HC_WHOLE)
@@ -46,6 +49,7 @@ function(hc_installed_library file target)
           --remove-section=.gnu.lto_* --remove-section=.gnu.debuglto_* --strip-symbol=__gnu_lto_*
           $<TARGET_FILE:${library}> VERBATIM)
       endif()
+      target_compile_definitions(${library} INTERFACE $<$<PLATFORM_ID:Windows>:HC_STATIC>)
       install(TARGETS ${library} EXPORT hindcast-static-targets COMPONENT development)
     endif()
     add_library(hindcast::${arg_EXPORT}${suffix} ALIAS ${library})

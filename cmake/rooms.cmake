@@ -24,6 +24,7 @@ function(hc_library target)
     set(scope INTERFACE)
   endif()
   target_include_directories(${target} ${scope} ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+  target_compile_definitions(${target} ${scope} $<$<PLATFORM_ID:Windows>:HC_BUILDS_LIBRARY>)
   target_link_libraries(${target} ${scope} ${arg_LINK})
 endfunction()
 

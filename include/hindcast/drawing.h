@@ -72,6 +72,6 @@ struct hc_drawing {
 };
 
 /// The only symbol that hindcast-view looks up in a drawing.
-extern HC_API const struct hc_drawing hindcast_drawing;
+extern HC_EXPORT const struct hc_drawing hindcast_drawing;
 
 HC_C_END

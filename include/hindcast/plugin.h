@@ -55,7 +55,7 @@ struct hc_game_export {
 };
 
 /// The only symbol that a program looks up in a plugin.
-extern HC_API const struct hc_game_export hindcast_game;
+extern HC_EXPORT const struct hc_game_export hindcast_game;
 
 HC_C_END
 
