@@ -251,17 +251,11 @@ static uint64_t check_lines(struct hc_lines *lines, struct hc_ck_faults *faults)
 }
 
 bool hc_ck_library_floats(const char *path, struct hc_ck_faults *faults) {
-#if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
     char program[] = "objdump", disassemble[] = "-d", short_lines[] = "--no-show-raw-insn";
     char *arguments[] = {program, disassemble, short_lines, (char *)path, NULL};
     struct hc_lines lines;
-    if (!hc_lines_open(&lines, arguments))
+    if (!KNOWS_INSTRUCTIONS || !hc_lines_open(&lines, arguments))
         return false;
     uint64_t count = check_lines(&lines, faults);
     return hc_lines_close(&lines) && count > 0;
-#else
-    (void)path;
-    (void)faults;
-    return false;
-#endif
 }
