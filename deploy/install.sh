@@ -3,20 +3,25 @@
 #
 #     sh deploy/install.sh         to build and run
 #     sh deploy/install.sh view    also to build hindcast-view
-#     sh deploy/install.sh tests   also to test
+#     sh deploy/install.sh tests   also to test, on s390x too
+#     sh deploy/install.sh machines    also to test on every other machine of tests/machines/run.sh
 set -eu
 
 build="gcc libc6-dev cmake ninja-build pkg-config libevent-dev libmsgpack-dev libsodium-dev
        libxxhash-dev libjansson-dev uthash-dev"
 view="libsdl2-dev libpng-dev"
-tests="check g++ clang dpkg-dev file iproute2 libclang-rt-14-dev llvm python3 python3-msgpack python3-nacl"
+tests="check g++ clang dpkg-dev file iproute2 libclang-rt-14-dev llvm python3 python3-msgpack python3-nacl
+       gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static"
+machines="gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-i686-linux-gnu libc6-dev-i386-cross musl-tools
+          gcc-mingw-w64-x86-64-win32 wine64 autoconf automake libtool"
 
 case "${1-}" in
 "") wanted=$build ;;
 view) wanted="$build $view" ;;
 tests) wanted="$build $view $tests" ;;
+machines) wanted="$build $view $tests $machines" ;;
 *)
-    echo "install.sh: unknown argument '$1' (none, view or tests)" >&2
+    echo "install.sh: unknown argument '$1' (none, view, tests or machines)" >&2
     exit 2
     ;;
 esac

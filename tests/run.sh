@@ -7,15 +7,17 @@
 # HC_FUZZ_SECONDS (2) is how long each fuzz program searches, HC_HISTORIES (2000) how many random
 # histories are compared, HC_STORM_MINUTES (0) how long random matches are played, in release and again
 # in asan, from seeds that nobody has played before; with 0 the sources say which: every change plays
-# new ones, and what failed somewhere fails everywhere.
+# new ones, and what failed somewhere fails everywhere. HC_MACHINES (s390x) names the machines of
+# tests/machines/run.sh that are compared with this one.
 set -eu
 cd "$(dirname "$0")/.."
 
-all_stages="install build tidy unit exact storm fuzz processes threads"
+all_stages="install build tidy unit exact storm fuzz processes threads machines"
 long_stages="planted" # only on demand
 presets="asan release fuzz" # asan is dev and more
 jobs=$(nproc 2>/dev/null || echo 2)
-: "${HC_LONG_PLAYS:=no}" "${HC_FUZZ_SECONDS:=2}" "${HC_HISTORIES:=2000}" "${HC_STORM_MINUTES:=0}"
+: "${HC_LONG_PLAYS:=no}" "${HC_FUZZ_SECONDS:=2}" "${HC_HISTORIES:=2000}" "${HC_STORM_MINUTES:=0}" \
+    "${HC_MACHINES:=s390x}"
 # A misspelt selection in the caller's environment would run nothing and succeed.
 unset CK_RUN_SUITE CK_RUN_CASE CK_INCLUDE_TAGS CK_EXCLUDE_TAGS CK_FORK || :
 
@@ -199,6 +201,12 @@ stage_threads() {
     run_counted sh tests/process/matches.sh build/tsan/bin
 }
 
+# The same matches on machines that compute otherwise: numbers in s390x have the other byte order.
+stage_machines() {
+    # shellcheck disable=SC2086 # a list of words
+    run_counted sh tests/machines/run.sh $HC_MACHINES
+}
+
 # Every planted fault, and most mutants, must be found by some test.
 stage_planted() {
     run_counted python3 tests/planted.py
@@ -231,7 +239,7 @@ done
 
 mkdir -p build
 HC_COUNTS=$PWD/build/counts
-export HC_COUNTS HC_LONG_PLAYS HC_FUZZ_SECONDS HC_HISTORIES HC_STORM_MINUTES
+export HC_COUNTS HC_LONG_PLAYS HC_FUZZ_SECONDS HC_HISTORIES HC_STORM_MINUTES HC_MACHINES
 : >"$HC_COUNTS"
 status=0
 for stage in "$@"; do
