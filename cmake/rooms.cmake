@@ -44,6 +44,8 @@ function(hc_program name)
     target_sources(${name} PRIVATE $<TARGET_OBJECTS:hc_common>)
     set_target_properties(${name} PROPERTIES ENABLE_EXPORTS ON)
     target_link_libraries(${name} PRIVATE ${arg_LINK})
+    # musl gives threads 128 KiB unless the program names another size; a report takes half of that.
+    target_link_options(${name} PRIVATE -Wl,-z,stack-size=1048576)
     if(arg_PARTS)
       hc_link(${name} PARTS)
     else()
