@@ -30,6 +30,7 @@ struct hc_cl_options {
     uint32_t latency_to_us; ///< latencies are spread from the link's up to this one; 0: not spread
     uint64_t seed;          ///< of the network simulations and the bots
     const char *token;      ///< path of the tokens' file; NULL: the server issues them
+    uint32_t token_first;   ///< tokens of the file that were used before
     struct hc_cl_tokens_wish wish; ///< of the tokens that the server issues
     const char *json;        ///< path of the final report, "-" for standard output; NULL: none
     const char *game;        ///< path of the plugin; NULL: the arena

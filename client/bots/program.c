@@ -52,7 +52,8 @@ static bool obtain_tokens(const struct hc_cl_options *options,
                           const struct hc_cl_fleet_config *config, struct hc_credential *tokens,
                           char *why) {
     if (options->token != NULL)
-        return hc_cl_tokens_read(options->token, tokens, config->spare_end, why, WHY_MAX);
+        return hc_cl_tokens_read(options->token, options->token_first, tokens, config->spare_end,
+                                 why, WHY_MAX);
     return hc_cl_tokens_request(&config->server, config->server_name, &options->wish, tokens,
                                 config->spare_end, patience_us(options, config), why, WHY_MAX);
 }
@@ -91,6 +92,15 @@ static void on_progress(void *context, const struct hc_cl_fleet_progress *progre
         print_progress(run->options, progress);
 }
 
+/// The tokens that a run has from its start: of its clients, and of sessions that follow.
+static uint32_t tokens_of(const struct hc_cl_options *options) {
+    double played_s = (double)options->duration_us / 1e6;
+    // Two more a second, because each process takes its part of them in whole numbers.
+    bool spares = options->churn_mhz != 0 && options->token != NULL;
+    uint32_t spare = spares ? (uint32_t)(played_s * (options->churn_mhz / 1e3 + 2)) + 2 : 0;
+    return options->clients + options->light + spare + 2 * options->storm;
+}
+
 /// Plays by the options and writes the counts to `*result`. False: all or some clients could not
 /// play, and `why` is a sentence. `announces`: print a line for each client that begins to play.
 static bool play(const char *program, bool announces, const struct hc_cl_options *options,
@@ -98,10 +108,6 @@ static bool play(const char *program, bool announces, const struct hc_cl_options
     char server[sizeof(options->host) + sizeof(options->port) + 3];
     struct run run = {.options = options, .terminal = isatty(STDERR_FILENO), .series = series};
     uint32_t clients = options->clients + options->light;
-    double played_s = (double)options->duration_us / 1e6;
-    // Two more a second, because each process takes its part of them in whole numbers.
-    bool spares = options->churn_mhz != 0 && options->token != NULL;
-    uint32_t spare = spares ? (uint32_t)(played_s * (options->churn_mhz / 1e3 + 2)) + 2 : 0;
     snprintf(server, sizeof(server), strchr(options->host, ':') != NULL ? "[%s]:%s" : "%s:%s",
              options->host, options->port);
     struct hc_cl_fleet_config config = {
@@ -115,7 +121,7 @@ static bool play(const char *program, bool announces, const struct hc_cl_options
         .storm = options->storm,
         .snapshot_rate = options->snapshot_rate,
         .spare_first = clients,
-        .spare_end = clients + spare + 2 * options->storm,
+        .spare_end = tokens_of(options),
         .feed = options->token == NULL ? &options->wish : NULL,
         .announces = announces,
         .ramp_us = options->ramp_us,
@@ -237,7 +243,8 @@ static int run_steps(const char *program, const char *version,
                      const struct hc_cl_options *options) {
     struct outcome kept = {.report = NULL};
     json_t *rows = json_array();
-    bool held = true;
+    bool held = true, failed = false;
+    uint32_t tokens = 0;
     bool json_out = options->json != NULL && strcmp(options->json, "-") == 0;
     FILE *out = json_out ? stderr : stdout;
     uint32_t most = options->until > 0 ? options->until : HC_CL_OPTIONS_CLIENTS_MAX;
@@ -246,9 +253,12 @@ static int run_steps(const char *program, const char *version,
          held && options->clients + light <= most; light += options->step) {
         struct hc_cl_options step = *options;
         step.light = light;
+        step.token_first = tokens; // each opens one session
+        tokens += tokens_of(&step);
         struct outcome outcome = run_once(program, false, version, &step);
         held = outcome.report != NULL && !outcome.cut_short &&
                json_is_true(hc_report_find(outcome.report, "load.held.ok"));
+        failed = outcome.report == NULL;
         if (outcome.cut_short) {
             fprintf(out, "%9" PRIu32 "  ended early\n", options->clients + light);
         } else if (outcome.report != NULL) {
@@ -263,7 +273,7 @@ static int run_steps(const char *program, const char *version,
         release(&kept);
         kept = outcome;
     }
-    json_t *verdict = hc_cl_steps_verdict(rows);
+    json_t *verdict = hc_cl_steps_verdict(rows, failed);
     bool good = json_is_true(json_object_get(verdict, "ok")) && kept.report != NULL;
     fprintf(out, "%s\n\n", json_string_value(json_object_get(verdict, "text")));
     if (kept.report != NULL) {

@@ -70,7 +70,7 @@ static bool is_load_late(const json_t *row) {
     return false;
 }
 
-json_t *hc_cl_steps_verdict(const json_t *rows) {
+json_t *hc_cl_steps_verdict(const json_t *rows, bool failed) {
     size_t index;
     json_t *row;
     char text[160];
@@ -83,13 +83,14 @@ json_t *hc_cl_steps_verdict(const json_t *rows) {
         all = all && held;
         limited = limited || (!held && is_load_late(row));
     }
-    bool good = most > 0 && !limited;
+    bool good = most > 0 && !limited && !failed;
     if (most == 0)
         snprintf(text, sizeof(text), "NOT OK: no step was held");
     else
         snprintf(text, sizeof(text), "%s: %.0f clients were held%s%s", good ? "OK" : "NOT OK", most,
-                 all ? ", in the last step" : "",
-                 limited ? "; then the load test itself was late, and the server may hold more"
-                         : "");
+                 all && !failed ? ", in the last step" : "",
+                 failed    ? "; the next step could not be run"
+                 : limited ? "; then the load test itself was late, and the server may hold more"
+                           : "");
     return json_pack("{s:b, s:s, s:i}", "ok", good, "text", text, "held_clients", (int)most);
 }

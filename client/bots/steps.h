@@ -15,5 +15,6 @@ void hc_cl_steps_print_head(FILE *out);
 void hc_cl_steps_print_row(const json_t *row, FILE *out);
 
 /// The result of all rows, `{ok, text, held_clients}`, which the caller releases. It is not OK when
-/// no step was held, or when the load test itself was the limit.
-json_t *hc_cl_steps_verdict(const json_t *rows);
+/// no step was held, when the load test itself was the limit, or when the next step `failed`: it
+/// could not be run, and has no row.
+json_t *hc_cl_steps_verdict(const json_t *rows, bool failed);

@@ -22,8 +22,8 @@ enum {
     PAUSE_US = 250000,
 };
 
-bool hc_cl_tokens_read(const char *path, struct hc_credential *tokens, uint32_t count, char *why,
-                       size_t why_size) {
+bool hc_cl_tokens_read(const char *path, uint32_t first, struct hc_credential *tokens,
+                       uint32_t count, char *why, size_t why_size) {
     char line[LINE_SIZE + 2];
     FILE *file = fopen(path, "r");
     uint32_t read = 0;
@@ -32,7 +32,9 @@ bool hc_cl_tokens_read(const char *path, struct hc_credential *tokens, uint32_t 
         return false;
     }
     bool more = true, good = true;
-    while (good && read < count && (more = fgets(line, sizeof(line), file) != NULL)) {
+    for (uint32_t i = 0; more && i < first; i++)
+        more = fgets(line, sizeof(line), file) != NULL;
+    while (more && good && read < count && (more = fgets(line, sizeof(line), file) != NULL)) {
         good = hc_token_read_credential(line, strlen(line), &tokens[read]) == HC_OK;
         read += good;
     }
@@ -40,12 +42,13 @@ bool hc_cl_tokens_read(const char *path, struct hc_credential *tokens, uint32_t 
     if (read == count)
         return true;
     if (!more)
-        snprintf(why, why_size, "--token '%s': has %u tokens, but each client needs one of its own",
-                 path, read);
+        snprintf(why, why_size,
+                 "--token '%s': has %u tokens, but each session needs one of its own", path,
+                 first + read);
     else
         snprintf(why, why_size,
                  "--token '%s': line %u is no token: it has %zu characters, and a token %d", path,
-                 read + 1, strcspn(line, "\r\n"), HC_CREDENTIAL_TEXT_SIZE);
+                 first + read + 1, strcspn(line, "\r\n"), HC_CREDENTIAL_TEXT_SIZE);
     return false;
 }
 

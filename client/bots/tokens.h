@@ -12,10 +12,10 @@ enum {
     HC_CL_TOKENS_REQUEST_SIZE = 320, ///< bytes of a request, at most
 };
 
-/// Reads `count` tokens from the lines of `path`. False: there are fewer, or a line is no token,
-/// and `why` is a sentence.
-bool hc_cl_tokens_read(const char *path, struct hc_credential *tokens, uint32_t count, char *why,
-                       size_t why_size);
+/// Reads `count` tokens from the lines of `path`, of which the first `first` are left out. False:
+/// there are fewer, or a line is no token, and `why` is a sentence.
+bool hc_cl_tokens_read(const char *path, uint32_t first, struct hc_credential *tokens,
+                       uint32_t count, char *why, size_t why_size);
 
 /// The tokens that are requested.
 struct hc_cl_tokens_wish {

@@ -44,7 +44,7 @@ static bool obtain_tokens(const struct hc_cl_options *options, const struct hc_c
                           struct hc_credential tokens[HC_CL_WINDOW_PANES], char *why) {
     char name[sizeof(options->host) + sizeof(options->port) + 1];
     if (options->token != NULL)
-        return hc_cl_tokens_read(options->token, tokens, options->clients, why, WHY_MAX);
+        return hc_cl_tokens_read(options->token, 0, tokens, options->clients, why, WHY_MAX);
     snprintf(name, sizeof(name), "%s:%s", options->host, options->port);
     return hc_cl_tokens_request(server, name, &options->wish, tokens, options->clients,
                                 hc_client_config_default().timeout_us, why, WHY_MAX);

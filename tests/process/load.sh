@@ -79,6 +79,30 @@ assert verdict["held_clients"] == (held[-1] if held else 0), verdict
 assert r["clients"] == (held[-1] if held else 4) and (len(rows) == 2 or not rows[0]["held"])
 END
 
+# Steps with a file of tokens, each of which opens one session: 2 + 4 + 6 of them.
+"$bin/hindcastd" key --key-file "$work/keys" >/dev/null
+serve_with stepped --key-file "$work/keys" --max-clients 16 --seed 1
+stepped=$pid
+"$bin/hindcastd" token --key-file "$work/keys" --life 3600 --count 12 >"$work/tokens"
+start enough hindcast-load --connect "127.0.0.1:$port" --token "$work/tokens" --clients 0 --step 2 --until 6 \
+    --duration 2
+finish "$pid"
+check "each step uses tokens of its own" python3 - "$work/enough.json" <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+rows = r["steps"]
+assert [row["clients"] for row in rows] == [2, 4, 6][:len(rows)] and r["client"]["denied"] == 0, rows
+assert not any(reason["key"] == "denied" for row in rows for reason in row["reasons"]), rows
+END
+"$bin/hindcastd" token --key-file "$work/keys" --life 3600 --count 2 >"$work/tokens"
+start short hindcast-load --connect "127.0.0.1:$port" --token "$work/tokens" --clients 0 --step 2 --until 6 \
+    --duration 2
+finish "$pid"
+check "too few tokens for all steps are not OK" report short \
+    "$status == 1 and not r['steps_verdict']['ok'] and len(r['steps']) == 1"
+kill -TERM "$stepped"
+finish "$stepped"
+
 # The page.
 check "the page has every plot, with all its series, and loads nothing" \
     python3 "$here/page.py" "$work/mixed.html" "$work/steps.html"
