@@ -20,7 +20,7 @@ choose() {
     compiler=$1-linux-gnu-gcc processor=$1 system=Linux debian="" host="" runner=""
     case $1 in
     clang) compiler=clang ;;
-    i686) debian=i386 ;;
+    i686) debian=i386 runner=qemu-i386-static ;; # not every kernel runs it
     aarch64) debian=arm64 runner=qemu-aarch64-static ;;
     s390x) debian=s390x runner=qemu-s390x-static ;;
     musl) compiler=musl-gcc processor=x86_64 host=x86_64-linux-musl ;;
