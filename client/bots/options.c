@@ -48,6 +48,7 @@ enum {
     KEY_STEP,
     KEY_UNTIL,
     KEY_REPORT,
+    KEY_SERVER_ARGS,
     KEY_SPLIT,
     KEY_RIGHT_LINK,
     KEY_BOT,
@@ -77,6 +78,10 @@ static const struct argp_option bot_table[] = {
 static const struct argp_option load_table[] = {
     {"connect", KEY_CONNECT, "HOST:PORT", 0, "The server; [ADDR]:PORT for IPv6", 0},
     {"spawn", KEY_SPAWN, NULL, 0, "Start a hindcastd on 127.0.0.1, and report its figures too", 0},
+    {"server-args", KEY_SERVER_ARGS, "ARGS", 0,
+     "More arguments for the hindcastd of --spawn, separated by spaces, such as '--history 32 "
+     "--npcs 2'; they replace those of the same name",
+     0},
     {"clients", KEY_CLIENTS, "N", 0,
      "Full clients, which check every snapshot; 0 with --light (default 8)", 0},
     {"light", KEY_LIGHT, "N", 0,
@@ -396,6 +401,8 @@ static void resolve(struct reading *reading, struct argp_state *state) {
         argp_error(state, "one of --connect HOST:PORT and --spawn is needed");
     if (options->spawn && options->token != NULL)
         argp_error(state, "--token FILE is for a server elsewhere, not for --spawn");
+    if (options->server_args != NULL && !options->spawn)
+        argp_error(state, "--server-args ARGS is for the server of --spawn");
     if (options->wish.match != 0 && (options->spawn || options->token != NULL))
         argp_error(state, "--match N is for the tokens of a hindcastd --dev with --matches");
     if (options->wish.name != NULL)
@@ -560,7 +567,7 @@ static bool set_text(struct reading *reading, int key, const char *text) {
         {KEY_TOKEN, &options->token},     {KEY_NAME, &options->wish.name},
         {KEY_GAME, &options->game},       {KEY_JSON, &options->json},
         {KEY_REPORT, &options->report},   {KEY_SCREENSHOT, &options->screenshot},
-        {KEY_DRAWING, &options->drawing},
+        {KEY_DRAWING, &options->drawing}, {KEY_SERVER_ARGS, &options->server_args},
     };
     for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
         if (paths[i].key == key) {
@@ -637,7 +644,8 @@ static void load_game(struct hc_cl_options *options, bool clients_given) {
         exit(2);
     }
     uint32_t most = options->plugin.game->players_max;
-    most = most > options->light ? most - options->light : 0;
+    uint32_t light = options->light > 0 ? options->light : options->step; // of the first step
+    most = most > light ? most - light : 0;
     if (!clients_given && options->clients > most)
         options->clients = most;
 }

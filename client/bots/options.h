@@ -37,15 +37,16 @@ struct hc_cl_options {
     struct hc_plugin plugin; ///< the loaded game
 
     // Of hindcast-load alone.
-    uint32_t light;         ///< light clients
-    uint32_t sources;       ///< their source addresses on loopback; 0: one for each
-    uint32_t activity;      ///< percentage of the time in which users press keys
-    uint32_t churn_mhz;     ///< clients that leave and join again; thousandths a second
-    uint32_t storm;         ///< clients that leave and join again at once, halfway
-    uint32_t snapshot_rate; ///< Hz, that is due to each client; 0: the tick rate
-    uint32_t step;          ///< light clients that each step adds; 0: one run
-    uint32_t until;         ///< clients of the last step; 0: the first step that is not held
-    const char *report;     ///< path of the page; NULL: none
+    const char *server_args; ///< of --spawn; NULL: none
+    uint32_t light;          ///< light clients
+    uint32_t sources;        ///< their source addresses on loopback; 0: one for each
+    uint32_t activity;       ///< percentage of the time in which users press keys
+    uint32_t churn_mhz;      ///< clients that leave and join again; thousandths a second
+    uint32_t storm;          ///< clients that leave and join again at once, halfway
+    uint32_t snapshot_rate;  ///< Hz, that is due to each client; 0: the tick rate
+    uint32_t step;           ///< light clients that each step adds; 0: one run
+    uint32_t until;          ///< clients of the last step; 0: the first step that is not held
+    const char *report;      ///< path of the page; NULL: none
 
     // Of hindcast-view alone; its `clients` are 2 with --split, else 1.
     bool bot;                                ///< bots play instead of people

@@ -163,7 +163,12 @@ static bool spawn(const char *program, struct hc_cl_options *options, struct hc_
     uint32_t clients = options->clients + options->light;
     // A client that joins again may come before the server knows that it has left.
     uint32_t more = options->storm + options->churn_mhz / 500;
+    uint32_t most = options->plugin.game->players_max;
+    if (options->server_args == NULL && clients + more > most)
+        more = clients < most ? most - clients : 0; // a client that comes early asks again
     struct hc_cl_spawn_config config = {
+        .program = program,
+        .arguments = options->server_args,
         .game = options->game,
         .clients = clients + more,
         .snapshot_rate = options->snapshot_rate,
@@ -248,6 +253,8 @@ static int run_steps(const char *program, const char *version,
     bool json_out = options->json != NULL && strcmp(options->json, "-") == 0;
     FILE *out = json_out ? stderr : stdout;
     uint32_t most = options->until > 0 ? options->until : HC_CL_OPTIONS_CLIENTS_MAX;
+    if (options->spawn && options->server_args == NULL && most > options->plugin.game->players_max)
+        most = options->plugin.game->players_max;
     hc_cl_steps_print_head(out);
     for (uint32_t light = options->light > 0 ? options->light : options->step;
          held && options->clients + light <= most; light += options->step) {

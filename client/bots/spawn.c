@@ -23,6 +23,7 @@ enum {
     START_MS = 10000,      ///< longest time until the server listens
     END_MS = 10000,        ///< longest time until it ends
     REPORT_DESCRIPTOR = 3, ///< number in the server's process
+    ARGUMENTS_MAX = 128,   ///< of the server
     LINE_MAX_BYTES = 4096, ///< of the log
     REPORT_MAX =
         1 << 16, ///< bytes; a pipe holds as many, so the server never waits for this process
@@ -60,10 +61,10 @@ static void become_server(const char *path, int output, int report, FILE *log,
         _exit(127);
     close(output);
     close(report);
-    const char *arguments[32] = {"hindcastd", "--dev",     "--bind",          "127.0.0.1",
-                                 "--port",    "0",         "--max-clients",   clients,
-                                 "--seed",    seed,        "--log-level",     "warn",
-                                 "--json",    "/dev/fd/3", "--snapshot-rate", rate};
+    const char *arguments[ARGUMENTS_MAX + 1] = {
+        "hindcastd",     "--dev",     "--bind",          "127.0.0.1", "--port",      "0",
+        "--max-clients", clients,     "--seed",          seed,        "--log-level", "warn",
+        "--json",        "/dev/fd/3", "--snapshot-rate", rate};
     size_t at = 0;
     while (arguments[at] != NULL)
         at++;
@@ -75,9 +76,15 @@ static void become_server(const char *path, int output, int report, FILE *log,
         static const char *const more[] = {"--log-level", "info",           "--log-format",
                                            "json",        "--status-every", "1"};
         memcpy(&arguments[at], more, sizeof(more));
+        at += sizeof(more) / sizeof(*more);
     }
+    char *words = config->arguments != NULL ? strdup(config->arguments) : NULL, *rest = NULL;
+    // The last of an option that is given twice counts.
+    for (char *word = words != NULL ? strtok_r(words, " ", &rest) : NULL;
+         word != NULL && at < ARGUMENTS_MAX; word = strtok_r(NULL, " ", &rest))
+        arguments[at++] = word;
     execv(path, (char *const *)arguments);
-    fprintf(stderr, "hindcast-load: %s: %s\n", path, strerror(errno));
+    fprintf(stderr, "%s: %s: %s\n", config->program, path, strerror(errno));
     _exit(127);
 }
 

@@ -1,4 +1,4 @@
-/// A hindcastd that the load test starts on 127.0.0.1, and ends for its report.
+/// A hindcastd that a program starts on 127.0.0.1, and ends for its report.
 #pragma once
 
 #include <jansson.h>
@@ -10,6 +10,8 @@
 
 /// The options of the server.
 struct hc_cl_spawn_config {
+    const char *program;    ///< the name of this program, in messages
+    const char *arguments;  ///< more of the server's, separated by spaces; NULL: none
     const char *game;       ///< path of the plugin; NULL: the arena
     uint32_t clients;       ///< --max-clients
     uint32_t snapshot_rate; ///< Hz; 0: the server's default

@@ -178,7 +178,8 @@ static bool run(const struct hc_cl_options *options, char *why) {
 /// Starts a server for --spawn, and tells how others join. False: failed, and `why` is a sentence.
 static bool spawn(struct hc_cl_options *options, struct hc_cl_spawn *server, char *why) {
     uint32_t most = options->plugin.game->players_max;
-    struct hc_cl_spawn_config config = {.game = options->game,
+    struct hc_cl_spawn_config config = {.program = program,
+                                        .game = options->game,
                                         .clients = most < SPAWN_CLIENTS ? most : SPAWN_CLIENTS,
                                         .seed = options->seed};
     if (!hc_cl_spawn_start(server, &config, why, WHY_MAX))

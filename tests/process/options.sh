@@ -67,6 +67,7 @@ refused "--link 'worse': must be good, ok, bad or awful" hindcast-bot --connect 
 refused "--input-delay '61': must be .*\[0, 60\] ticks" hindcast-bot --connect h:1 --input-delay 61
 refused "one of --connect HOST:PORT and --spawn" hindcast-load
 refused "--connect HOST:PORT and --spawn exclude each other" hindcast-load --spawn --connect h:1
+refused "--server-args ARGS is for the server of --spawn" hindcast-load --connect h:1 --server-args x
 refused "--token FILE is for a server elsewhere" hindcast-load --spawn --token x
 refused "--clients '0': must be .*\[1, 4096\]" hindcast-load --spawn --clients 0
 refused "--count '0': must be .*\[1, 4096\]" hindcast-bot --connect h:1 --count 0
