@@ -7,11 +7,17 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { TITLE_SCALE = 2, MARGIN = 10, TITLE_HEIGHT = 28 };
 
 static const uint32_t TEXT = 0xf4f6faff, FAINT = 0xa8b0c0ff, BAR = 0x0b0d11c8, GAP = 0x0b0d11ff;
 static const char HINT[] = "F2: keys";
+
+/// Whether a driver of SDL shows its windows to nobody: SDL falls back to one without a display.
+static bool is_unseen(const char *driver) {
+    return driver == NULL || strcmp(driver, "dummy") == 0 || strcmp(driver, "offscreen") == 0;
+}
 
 bool hc_cl_window_open(struct hc_cl_window *window, const struct hc_cl_options *options, char *why,
                        size_t why_size) {
@@ -34,6 +40,10 @@ bool hc_cl_window_open(struct hc_cl_window *window, const struct hc_cl_options *
         SDL_SetHint(SDL_HINT_VIDEODRIVER, "dummy");
     snprintf(title, sizeof(title), "Hindcast: %s", options->plugin.game->name);
     bool good = SDL_Init(SDL_INIT_VIDEO | (hidden ? 0 : SDL_INIT_GAMECONTROLLER)) == 0;
+    if (good && !hidden && is_unseen(SDL_GetCurrentVideoDriver())) {
+        SDL_SetError("there is no display");
+        good = false;
+    }
     if (good)
         window->window = SDL_CreateWindow(title, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED,
                                           (int)options->width, (int)options->height,

@@ -83,6 +83,7 @@ refused() {
     cat "$work/refused.log"
     [ "$status" -eq "$wanted" ] && grep -qe "$pattern" "$work/refused.log"
 }
+check "without a display it does not play unseen" refused 1 "no window: there is no display" --spawn
 check "a screenshot needs a number of frames" refused 2 "needs --frames" --spawn --screenshot x.png
 check "a name can be shown" refused 2 "must be UTF-8 that can be shown" --spawn --name "$(printf 'A\nB')"
 check "the right link needs two panes" refused 2 "is for --split" --spawn --right-link ok
