@@ -305,7 +305,7 @@ static enum hc_status receive_reset(struct hc_client *client, const uint8_t *byt
         return HC_UNEXPECTED; // it closes already
     if (!hc_seal_reset_equal(client->reset_token, reset.token))
         return HC_MALFORMED;
-    hc_cl_session_lose(client, HC_CLIENT_LOSS_RESET, now_us);
+    hc_cl_session_lose(client, HC_CLIENT_LOSS_RESET, 0, now_us);
     return HC_OK;
 }
 

@@ -327,15 +327,50 @@ static void take_names(struct hc_client *client, const struct received *received
     }
 }
 
-/// Ends the session, or reconnects if the server closed because it received nothing.
-static void take_close(struct hc_client *client, enum hc_close_reason reason, uint64_t now_us) {
-    if (reason == HC_CLOSE_TIMEOUT && client->config.reconnect_us > 0 &&
-        client->state != HC_CLIENT_LEAVING) {
-        hc_cl_session_lose(client, HC_CLIENT_LOSS_TIMEOUT, now_us);
+/// How long a client waits for a server that is back after `seconds`: not all come at once.
+static uint64_t restart_wait_us(struct hc_client *client, uint32_t seconds) {
+    uint8_t drawn[4];
+    hc_ratchet_draw(&client->ratchet, drawn, sizeof drawn);
+    struct hc_reader reader = hc_bytes_reader(drawn, sizeof drawn);
+    return (uint64_t)seconds * 1000000 + hc_bytes_get_u32(&reader) % HC_RESTART_SPREAD_US;
+}
+
+/// Ends the session, or reconnects if the server closed because it received nothing or restarts.
+static void take_close(struct hc_client *client, const struct hc_close *close, uint64_t now_us) {
+    bool reconnects = client->config.reconnect_us > 0 && client->state != HC_CLIENT_LEAVING;
+    enum hc_close_reason reason = close->reason;
+    hc_connection_take_close(&client->connection, close);
+    client->close_unanswered = true;
+    if (reason == HC_CLOSE_TIMEOUT && reconnects) {
+        hc_cl_session_lose(client, HC_CLIENT_LOSS_TIMEOUT, 0, now_us);
         return;
     }
+    if (reason == HC_CLOSE_RESTARTING && reconnects) {
+        hc_cl_session_lose(client, HC_CLIENT_LOSS_RESTART, restart_wait_us(client, close->seconds),
+                           now_us);
+        return;
+    }
+    if (reason == HC_CLOSE_LEFT || reason == HC_CLOSE_DESYNC)
+        reason = HC_CLOSE_KICKED; // these are for a client to say
     hc_cl_session_log(client, "closed by the server");
     hc_cl_session_close_with(client, reason);
+}
+
+/// Takes a DATA after the server has closed the connection: only another CLOSE has an effect, since
+/// the answer before may be lost.
+static enum hc_status receive_last(struct hc_client *client, const struct hc_data *data,
+                                   uint64_t now_us) {
+    struct hc_close close;
+    struct hc_accepted accepted;
+    enum hc_status status = hc_body_begin(&client->body, data->body, data->body_size);
+    if (status == HC_OK && hc_body_next(&client->body) != HC_MESSAGE_CLOSE)
+        status = HC_UNEXPECTED;
+    if (status == HC_OK)
+        status = hc_message_get_close(&client->body, &close);
+    if (status == HC_OK)
+        status = hc_connection_accept(&client->connection, data, now_us, &accepted);
+    client->close_unanswered |= status == HC_OK;
+    return status;
 }
 
 enum hc_status hc_cl_receive_data(struct hc_client *client, const uint8_t *bytes, size_t size,
@@ -345,6 +380,8 @@ enum hc_status hc_cl_receive_data(struct hc_client *client, const uint8_t *bytes
     struct received received = {.snapshot = NULL};
     struct hc_accepted accepted;
     enum hc_status status = hc_connection_open(&client->connection, bytes, size, opened, &data);
+    if (status == HC_OK && client->connection.closed_by_peer)
+        return receive_last(client, &data, now_us);
     if (status == HC_OK)
         status = read_body(client, &data, &received);
     if (status == HC_INVALID)
@@ -358,12 +395,14 @@ enum hc_status hc_cl_receive_data(struct hc_client *client, const uint8_t *bytes
     if (received.snapshot != NULL && !client->is_light)
         hc_cl_snapshot_reader_accept(client->reader); // the next DATA acks it
     if (received.has_close) {
-        take_close(client, received.close.reason, now_us);
+        take_close(client, &received.close, now_us);
     } else if (received.snapshot != NULL && client->state != HC_CLIENT_LEAVING) {
         take_snapshot(client, received.snapshot, &accepted, now_us);
     }
     if (!client->is_light)
         take_names(client, &received, data.seq);
     take_others(client, &received, data.seq, now_us);
+    if (client->state == HC_CLIENT_LEAVING && client->connection.closes_left == 0)
+        hc_cl_session_close_with(client, client->connection.close.reason);
     return HC_OK;
 }

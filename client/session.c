@@ -170,21 +170,27 @@ void hc_cl_session_close_with(struct hc_client *client, enum hc_close_reason rea
                         &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED, .close = reason});
 }
 
-void hc_cl_session_lose(struct hc_client *client, enum hc_client_loss loss, uint64_t now_us) {
+void hc_cl_session_lose(struct hc_client *client, enum hc_client_loss loss, uint64_t wait_us,
+                        uint64_t now_us) {
     HC_ASSERT(client->state != HC_CLIENT_CLOSED && !hc_cl_handshake_active(client));
     if (client->config.reconnect_us == 0 || client->state == HC_CLIENT_LEAVING) {
         hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_TIMEOUT});
         return;
     }
     client->state = HC_CLIENT_RECONNECTING;
-    client->lost_us = now_us;
+    client->lost_us = now_us + wait_us;
     client->stats.losses++;
-    hc_connection_close(&client->connection, &(struct hc_close){.reason = HC_CLOSE_TIMEOUT}, false,
-                        now_us);
-    hc_cl_handshake_begin(client, now_us);
-    hc_cl_session_log(client, "the connection is lost, and being made again");
-    hc_cl_session_event(client,
-                        &(struct hc_client_event){.kind = HC_CLIENT_EVENT_LOST, .loss = loss});
+    if (!client->connection.closed_by_peer)
+        hc_connection_close(&client->connection, &(struct hc_close){.reason = HC_CLOSE_TIMEOUT},
+                            false, now_us);
+    hc_cl_handshake_begin(client, client->lost_us);
+    client->handshake.due = wait_us == 0;
+    hc_cl_session_log(client, loss == HC_CLIENT_LOSS_RESTART
+                                  ? "the server restarts"
+                                  : "the connection is lost, and being made again");
+    hc_cl_session_event(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_LOST,
+                                                          .loss = loss,
+                                                          .retry_ms = (uint32_t)(wait_us / 1000)});
 }
 
 void hc_cl_session_resimulate(struct hc_client *client) {
@@ -212,11 +218,11 @@ enum hc_status hc_client_receive(struct hc_client *client, const uint8_t *bytes,
     client->stats.datagrams_in++;
     client->stats.bytes_in += size;
     enum hc_status status = HC_UNEXPECTED;
-    if (client->state == HC_CLIENT_CLOSED)
-        status = HC_UNEXPECTED;
-    else if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA)
+    bool is_data = hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA;
+    bool closed = client->state == HC_CLIENT_CLOSED;
+    if (is_data && (!closed || client->connection.closed_by_peer))
         status = hc_cl_receive_data(client, bytes, size, now_us);
-    else
+    else if (!is_data && !closed)
         status = hc_cl_handshake_receive(client, bytes, size, now_us);
     if (status != HC_OK)
         client->stats.rejected[status]++;
@@ -243,7 +249,7 @@ static uint64_t timeout_us(const struct hc_client *client) {
 
 static void time_out(struct hc_client *client, uint64_t now_us) {
     if (!hc_cl_handshake_active(client)) {
-        hc_cl_session_lose(client, HC_CLIENT_LOSS_SILENCE, now_us);
+        hc_cl_session_lose(client, HC_CLIENT_LOSS_SILENCE, 0, now_us);
         return;
     }
     const struct hc_cl_handshake *handshake = &client->handshake;
@@ -265,7 +271,7 @@ void hc_client_advance(struct hc_client *client, uint64_t now_us) {
             return;
     }
     if (predicting(client) && hc_connection_keys_expired(&client->connection, now_us))
-        hc_cl_session_lose(client, HC_CLIENT_LOSS_RENEWAL, now_us);
+        hc_cl_session_lose(client, HC_CLIENT_LOSS_RENEWAL, 0, now_us);
     if (hc_cl_handshake_active(client)) {
         hc_cl_handshake_advance(client, now_us);
         return;
@@ -279,10 +285,13 @@ void hc_client_advance(struct hc_client *client, uint64_t now_us) {
 size_t hc_client_send(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
                       uint64_t now_us) {
     size_t size = 0;
-    if (hc_cl_handshake_active(client))
+    if (client->close_unanswered)
+        size = hc_connection_answer_close(&client->connection, out, now_us);
+    else if (hc_cl_handshake_active(client))
         size = hc_cl_handshake_send(client, out, now_us);
     else if (client->state != HC_CLIENT_CLOSED)
         size = hc_cl_send_next(client, out, now_us);
+    client->close_unanswered = false;
     client->stats.datagrams_out += size > 0;
     client->stats.bytes_out += size;
     return size;
@@ -293,6 +302,8 @@ static uint64_t earlier(uint64_t a_us, uint64_t b_us) {
 }
 
 uint64_t hc_client_deadline(const struct hc_client *client) {
+    if (client->close_unanswered)
+        return client->connection.received_us;
     if (client->state == HC_CLIENT_CLOSED)
         return UINT64_MAX;
     uint64_t deadline_us = timeout_us(client);

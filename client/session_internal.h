@@ -146,6 +146,7 @@ struct hc_client {
     struct hc_events_channel messages; ///< they outlive a connection that is resumed
     struct hc_cl_handshake handshake;  ///< of handshake.c
     struct hc_connection connection;
+    bool close_unanswered;                    ///< a CLOSE of the server is to be answered
     uint8_t reset_token[HC_RESET_TOKEN_SIZE]; ///< the newest of this connection
     uint32_t ticket_seq; ///< of the DATA with its newest ticket; 0: none has come
 
@@ -194,8 +195,10 @@ void hc_cl_session_close(struct hc_client *client, const struct hc_client_event 
 /// Closes the session with HC_CLIENT_EVENT_CLOSED.
 void hc_cl_session_close_with(struct hc_client *client, enum hc_close_reason reason);
 
-/// The connection is lost: reconnects, or closes the session if it must not reconnect.
-void hc_cl_session_lose(struct hc_client *client, enum hc_client_loss loss, uint64_t now_us);
+/// The connection is lost: reconnects after `wait_us`, or closes the session if it must not
+/// reconnect.
+void hc_cl_session_lose(struct hc_client *client, enum hc_client_loss loss, uint64_t wait_us,
+                        uint64_t now_us);
 
 /// Resimulates the changed ticks, and calls the game's hooks around it.
 void hc_cl_session_resimulate(struct hc_client *client);

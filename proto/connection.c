@@ -33,8 +33,7 @@ enum hc_status hc_connection_open(const struct hc_connection *connection, const 
                                   struct hc_data *data) {
     uint32_t cid, seq;
     enum hc_status status = hc_datagram_get_data_clear(bytes, size, &cid, &seq);
-    bool has_ended = connection->close.reason != 0 && connection->closes_left == 0;
-    if (status == HC_OK && (cid != connection->cid || connection->cid == 0 || has_ended))
+    if (status == HC_OK && (cid != connection->cid || hc_connection_is_over(connection)))
         status = HC_UNEXPECTED;
     if (status == HC_OK)
         status = hc_replay_check(&connection->replay, seq);
@@ -67,8 +66,11 @@ enum hc_status hc_connection_accept(struct hc_connection *connection, const stru
         connection->newest_us = now_us;
     hc_replay_accept(&connection->replay, data->seq);
     connection->received_us = now_us;
-    for (uint32_t i = 0; i < accepted->count; i++)
+    for (uint32_t i = 0; i < accepted->count; i++) {
         hc_events_acked(&connection->messages->out, accepted->acked[i].seq);
+        if (connection->closes_left > 0 && accepted->acked[i].seq >= connection->close_seq)
+            connection->closes_left = 0;
+    }
     if (accepted->count > 0 && accepted->acked[0].seq > connection->acked)
         connection->acked = accepted->acked[0].seq;
     accepted->lost = count_lost(connection);
@@ -154,8 +156,8 @@ bool hc_connection_keys_expired(const struct hc_connection *connection, uint64_t
 
 void hc_connection_close(struct hc_connection *connection, const struct hc_close *close, bool send,
                          uint64_t now_us) {
-    HC_ASSERT(connection->closes_left == 0);
     connection->close = *close;
+    connection->close_seq = connection->sent.next;
     connection->closes_left = send ? HC_CLOSES : 0;
     connection->close_us = now_us;
 }
@@ -177,4 +179,22 @@ size_t hc_connection_send_close(struct hc_connection *connection,
     if (connection->closes_left <= HC_CLOSES - HC_CLOSES_AT_ONCE)
         connection->close_us += HC_CLOSE_PERIOD_US;
     return hc_connection_wrap(connection, out, body.at, now_us);
+}
+
+void hc_connection_take_close(struct hc_connection *connection, const struct hc_close *close) {
+    if (connection->close.reason == 0)
+        connection->close = *close;
+    connection->closed_by_peer = true;
+    connection->closes_left = 0; // the peer knows of the end, too
+}
+
+size_t hc_connection_answer_close(struct hc_connection *connection,
+                                  uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
+    HC_ASSERT(connection->closed_by_peer);
+    return hc_connection_wrap(connection, out, 0, now_us);
+}
+
+bool hc_connection_is_over(const struct hc_connection *connection) {
+    bool closed = connection->close.reason != 0 && connection->closes_left == 0;
+    return connection->cid == 0 || (closed && !connection->closed_by_peer);
 }

@@ -8,7 +8,9 @@
 ///      valid, hc_connection_accept, and only then take the messages; hc_connection_measure if one
 ///      of them reports a wait;
 ///   3. for each DATA sent: hc_connection_put_messages if there is room, then hc_connection_wrap;
-///   4. hc_connection_close, then hc_connection_send_close until closes_left is 0.
+///   4. hc_connection_close, then hc_connection_send_close until closes_left is 0, while
+///      hc_connection_accept takes the ack of a CLOSE; or, when the peer closes it,
+///      hc_connection_take_close, then hc_connection_answer_close for each of its CLOSEs.
 /// All may read the members; only connection.c writes to them.
 #pragma once
 
@@ -40,7 +42,9 @@ struct hc_connection {
     uint64_t rttvar_us; ///< 0 before the first
 
     struct hc_close close; ///< reason 0: it is not closed
-    uint32_t closes_left;  ///< CLOSEs still to be sent
+    bool closed_by_peer;   ///< the peer sent CLOSE
+    uint32_t close_seq;    ///< of the first own CLOSE; later seqs are CLOSEs too
+    uint32_t closes_left;  ///< own CLOSEs still to be sent; none is left when one is acked
     uint64_t close_us;     ///< when the next of them is due
 
     struct hc_sent sent; ///< last, because few places of its ring are read
@@ -110,8 +114,8 @@ uint64_t hc_connection_lost_us(const struct hc_connection *connection, uint64_t 
 /// Whether the keys were used for as long as they may be: the client makes a new connection.
 bool hc_connection_keys_expired(const struct hc_connection *connection, uint64_t now_us);
 
-/// Closes the connection. CLOSE becomes due HC_CLOSES times if `send`; nothing else
-/// may be sent.
+/// Closes the connection. CLOSE becomes due HC_CLOSES times if `send`; nothing else may be sent,
+/// except by hc_connection_answer_close. Again: for another reason.
 void hc_connection_close(struct hc_connection *connection, const struct hc_close *close, bool send,
                          uint64_t now_us);
 
@@ -121,3 +125,15 @@ uint64_t hc_connection_close_due_us(const struct hc_connection *connection);
 /// Writes the next CLOSE if it is due; returns its size, 0: none is due, or no seq is left.
 size_t hc_connection_send_close(struct hc_connection *connection,
                                 uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us);
+
+/// The peer's CLOSE was accepted: it ends the connection, unless that has ended. The peer repeats
+/// its CLOSE until it is answered, and hc_connection_open opens nothing else of use any more.
+void hc_connection_take_close(struct hc_connection *connection, const struct hc_close *close);
+
+/// Writes the answer to a CLOSE of the peer, a DATA that acks it; returns its size, 0: no seq is
+/// left.
+size_t hc_connection_answer_close(struct hc_connection *connection,
+                                  uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us);
+
+/// Whether nothing that arrives on the connection has an effect any more, or it has not begun.
+bool hc_connection_is_over(const struct hc_connection *connection);

@@ -56,10 +56,11 @@ enum {
     HC_RECONNECT_US = 30000000,     ///< a lost client tries to reconnect, and a server waits for it
     HC_SILENT_MAX = 16,             ///< datagrams, except CLOSE, to a client before its first DATA,
     HC_SILENT_ACCEPT = 8,           ///< of which one, after so many DATA, is its ACCEPT again
-    HC_CLOSES = 10,                 ///< CLOSE is sent so often,
+    HC_CLOSES = 30,                 ///< CLOSE is sent so often, unless one is acked before;
     HC_CLOSES_AT_ONCE = 3,          ///< the first ones together,
-    HC_CLOSE_PERIOD_US = 50000,     ///< the others so far apart
+    HC_CLOSE_PERIOD_US = 75000,     ///< the others so far apart
     HC_RESTART_SECONDS_MAX = 300,   ///< that a server says it needs to restart; a ticket lives on
+    HC_RESTART_SPREAD_US = 1000000, ///< over which its clients come back after these
     HC_REPLAY_WINDOW = 256,         ///< a seq so far behind the newest is too old
     HC_LOST_AFTER = 6,              ///< a datagram is lost when one so much later is acked
     HC_ACK_DELAY_MAX_US = 10000000, ///< a longer delay is reported as this

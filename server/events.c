@@ -56,10 +56,12 @@ void hc_sv_host_joined(struct hc_sv_host *host, struct hc_sv_peer *peer) {
 }
 
 void hc_sv_host_ended_session(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                              enum hc_server_event_kind kind, enum hc_close_reason close) {
+                              enum hc_server_event_kind kind, enum hc_sv_ending ending,
+                              enum hc_close_reason close) {
     struct hc_server_event event = event_of(peer, kind);
     event.cid = peer->unread.cid;
     event.close = close;
+    event.by_client = ending == HC_SV_END_CLOSED || ending == HC_SV_END_REPLACED;
     if (close == HC_CLOSE_DESYNC)
         event.difference = peer->difference;
     host->unread -= peer->unread.kinds != 0;
@@ -155,7 +157,8 @@ enum hc_status hc_sv_host_send_message(struct hc_sv_host *host, uint32_t cid, co
         return HC_UNEXPECTED;
     enum hc_status status = hc_events_put(&peer->messages.out, message, size);
     if (status == HC_FULL)
-        hc_sv_host_drop(host, peer, HC_SERVER_EVENT_LEFT, HC_CLOSE_TIMEOUT, true, now_us);
+        hc_sv_host_drop(host, peer, HC_SERVER_EVENT_LEFT, HC_SV_END_SENT,
+                        &(struct hc_close){.reason = HC_CLOSE_TIMEOUT}, now_us);
     return status;
 }
 

@@ -34,20 +34,10 @@ static bool can_reply(const struct hc_sv_host *host) {
     return false;
 }
 
-/// Appends a reply. The queue has room, see can_reply.
-static struct hc_sv_reply *new_reply(struct hc_sv_host *host, const struct hc_address *to) {
-    HC_ASSERT(host->reply_count < HC_REPLIES_MAX);
-    struct hc_sv_reply *reply =
-        &host->replies[(host->reply_first + host->reply_count++) % HC_REPLIES_MAX];
-    reply->to = *to;
-    reply->size = 0;
-    return reply;
-}
-
 static enum hc_status reply_version(struct hc_sv_host *host, const struct hc_address *from,
                                     const uint8_t nonce[static HC_NONCE_SIZE]) {
     struct hc_version version = {.protocol_id = host->protocol_id};
-    struct hc_sv_reply *reply = new_reply(host, from);
+    struct hc_sv_reply *reply = hc_sv_host_new_reply(host, from);
     memcpy(version.client_nonce, nonce, HC_NONCE_SIZE);
     reply->size = hc_datagram_put_version(&version, reply->bytes);
     return HC_OK;
@@ -61,7 +51,7 @@ static enum hc_status receive_hello(struct hc_sv_host *host, const struct hc_add
         return status;
     if (status == HC_UNEXPECTED || hello.protocol_id != host->protocol_id)
         return reply_version(host, from, hello.client_nonce);
-    struct hc_sv_reply *reply = new_reply(host, from);
+    struct hc_sv_reply *reply = hc_sv_host_new_reply(host, from);
     struct hc_datagram_cookie cookie = {.slot = hc_cookie_slot(now_us)};
     memcpy(cookie.client_nonce, hello.client_nonce, HC_NONCE_SIZE);
     hc_cookie_make(&host->jar, cookie.slot, from, hello.client_nonce, cookie.cookie);
@@ -75,7 +65,7 @@ static enum hc_status deny(struct hc_sv_host *host, const struct hc_address *fro
                            const struct attempt *attempt, enum hc_deny_reason reason,
                            uint32_t retry_ms) {
     struct hc_deny deny = {.reason = reason, .retry_ms = retry_ms};
-    struct hc_sv_reply *reply = new_reply(host, from);
+    struct hc_sv_reply *reply = hc_sv_host_new_reply(host, from);
     bool games = reason >= HC_DENY_GAME;
     struct hc_server_denials *denials = &host->stats.denials[games ? HC_DENY_REFUSED : reason];
     host->stats.denied++;
@@ -190,7 +180,7 @@ static void build_accept(struct hc_sv_host *host, struct hc_sv_peer *peer,
 }
 
 static enum hc_status reply_accept(struct hc_sv_host *host, const struct hc_sv_peer *peer) {
-    struct hc_sv_reply *reply = new_reply(host, &peer->address);
+    struct hc_sv_reply *reply = hc_sv_host_new_reply(host, &peer->address);
     memcpy(reply->bytes, peer->accept, sizeof peer->accept);
     reply->size = sizeof peer->accept;
     return HC_OK;
@@ -470,7 +460,7 @@ static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_ad
     if (!is_allowed(host, attempt))
         return deny(host, from, attempt, HC_DENY_PLAYERS, 0);
     if (host->shutting_down)
-        return deny(host, from, attempt, HC_DENY_SHUTDOWN, 0);
+        return deny(host, from, attempt, HC_DENY_SHUTDOWN, host->restart_ms);
     if (hc_sv_refused_has(&host->refused, client_id))
         return deny(host, from, attempt, HC_DENY_REFUSED, 0);
     if (is_outdated(host, &attempt->token, now_us))
@@ -494,7 +484,8 @@ static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_ad
     if (known != NULL && known->replication.own_count == connect->players)
         return reconnect(host, known, from, attempt, now_us);
     if (known != NULL)
-        hc_sv_host_drop(host, known, HC_SERVER_EVENT_LEFT, HC_CLOSE_LEFT, false, now_us);
+        hc_sv_host_drop(host, known, HC_SERVER_EVENT_LEFT, HC_SV_END_REPLACED,
+                        &(struct hc_close){.reason = HC_CLOSE_LEFT}, now_us);
     return admit(host, from, attempt, now_us);
 }
 
@@ -557,18 +548,15 @@ static bool take_reset(struct hc_sv_host *host, const struct hc_address *to, uin
 void hc_sv_handshake_reset(struct hc_sv_host *host, const struct hc_address *from, uint32_t cid,
                            uint32_t seq, uint64_t now_us) {
     const struct hc_token_ring *keys = &host->config.keys;
-    const struct hc_sv_peer *last = hc_sv_host_peer(host, cid);
     struct hc_reset reset = {.cid = cid};
-    if (last != NULL && last->connection.close.reason == HC_CLOSE_LEFT)
-        return; // it repeats a CLOSE that was received
     if (!take_reset(host, from, now_us))
         return;
     const struct hc_sv_ended *ended = find_ended(host, cid, now_us);
-    if (ended != NULL && ended->left) { // the same, after another client took the place
+    if (ended != NULL && ended->left) { // it repeats its CLOSE, and another client took the place
         HC_MARK("close-repeated-after-place-taken");
         return;
     }
-    struct hc_sv_reply *reply = new_reply(host, from);
+    struct hc_sv_reply *reply = hc_sv_host_new_reply(host, from);
     host->stats.resets++;
     // The client's reset token may be of either key. A RESET carries one, so the keys take turns.
     hc_seal_reset_token(&keys->keys[seq % keys->count], cid, host->config.audience, from,

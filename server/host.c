@@ -261,6 +261,15 @@ static size_t send_copy(struct hc_sv_host *host, struct hc_address *to, uint8_t 
     return size;
 }
 
+struct hc_sv_reply *hc_sv_host_new_reply(struct hc_sv_host *host, const struct hc_address *to) {
+    HC_ASSERT(host->reply_count < HC_REPLIES_MAX);
+    struct hc_sv_reply *reply =
+        &host->replies[(host->reply_first + host->reply_count++) % HC_REPLIES_MAX];
+    reply->to = *to;
+    reply->size = 0;
+    return reply;
+}
+
 static size_t send_reply(struct hc_sv_host *host, struct hc_address *to, uint8_t *out) {
     if (host->reply_count == 0)
         return 0;
@@ -379,12 +388,23 @@ size_t hc_sv_host_send(struct hc_sv_host *host, struct hc_address *to,
     return size;
 }
 
-void hc_sv_host_shutdown(struct hc_sv_host *host, uint64_t now_us) {
+/// Ends all sessions, and admits nobody any more.
+static void shut_down(struct hc_sv_host *host, const struct hc_close *close, uint64_t now_us) {
     host->shutting_down = true;
+    host->restart_ms = close->seconds * 1000;
     host->send_cursor = 0;
     for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_host_next_peer(host, peer)) != NULL;)
         if (hc_sv_peer_has_session(peer))
-            hc_sv_host_drop(host, peer, HC_SERVER_EVENT_LEFT, HC_CLOSE_SHUTDOWN, true, now_us);
+            hc_sv_host_drop(host, peer, HC_SERVER_EVENT_LEFT, HC_SV_END_SENT, close, now_us);
+}
+
+void hc_sv_host_shutdown(struct hc_sv_host *host, uint64_t now_us) {
+    shut_down(host, &(struct hc_close){.reason = HC_CLOSE_SHUTDOWN}, now_us);
+}
+
+void hc_sv_host_restart(struct hc_sv_host *host, uint32_t seconds, uint64_t now_us) {
+    seconds = seconds < HC_RESTART_SECONDS_MAX ? seconds : HC_RESTART_SECONDS_MAX;
+    shut_down(host, &(struct hc_close){.reason = HC_CLOSE_RESTARTING, .seconds = seconds}, now_us);
 }
 
 // ---- Keys and time ------------------------------------------------------------------------------

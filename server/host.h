@@ -155,10 +155,13 @@ const uint8_t *hc_sv_host_next_unreliable(struct hc_sv_host *host,
 /// Closes every connection and admits no more clients.
 void hc_sv_host_shutdown(struct hc_sv_host *host, uint64_t now_us);
 
+/// See hc_server_restart.
+void hc_sv_host_restart(struct hc_sv_host *host, uint32_t seconds, uint64_t now_us);
+
 /// Whether the host has simulated its last tick, and so has shut down.
 bool hc_sv_host_ended(const struct hc_sv_host *host);
 
-/// Whether the host has shut down and sent every CLOSE.
+/// See hc_server_closed.
 bool hc_sv_host_closed(const struct hc_sv_host *host);
 
 /// The world's timeline, read-only.

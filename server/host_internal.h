@@ -26,8 +26,8 @@ enum {
     HC_SV_ENDED_EACH = 32,      ///< ended connections remembered for each peer: more than one
                                 ///< client_id has in 20 s
     HC_SV_RESETS_US = 50000,    ///< the burst of all RESETs
-    HC_SV_RESETS_WAIT =
-        HC_REPLIES_MAX / 2, ///< the most RESETs that wait; the rest is for handshakes
+    HC_SV_RESETS_WAIT = HC_REPLIES_MAX / 2, ///< replies that wait before a RESET or an answer to a
+                                            ///< CLOSE is left out; the rest is for handshakes
 };
 
 _Static_assert(HC_SV_PLACES_MAX <= 1 << HC_SV_CID_INDEX_BITS, "a cid must hold every peer's index");
@@ -35,7 +35,7 @@ _Static_assert(HC_SV_MATCH_PLACES_MAX <= 1 << HC_SV_MATCH_INDEX_BITS &&
                    HC_MATCH_MAX < 1 << (32 - HC_SERVER_CID_MATCH_AT),
                "a cid must hold every match and its peers' indices");
 
-/// A reply of the handshake, or a RESET.
+/// A reply of the handshake, a RESET, or the answer to a CLOSE.
 struct hc_sv_reply {
     struct hc_address to;
     size_t size;
@@ -68,7 +68,7 @@ struct hc_sv_ended {
     uint64_t client_id; ///< because an eavesdropper can reuse the nonce
     uint8_t client_nonce[HC_NONCE_SIZE];
     bool never_received; ///< timed out without any DATA: its client may have no ACCEPT, and retries
-    bool left;           ///< its client sent CLOSE, and repeats it
+    bool left;           ///< its client sent CLOSE, and may repeat it
     uint64_t until_us;   ///< its cookies have expired by then
 };
 
@@ -87,6 +87,7 @@ struct hc_sv_host {
     struct hc_sv_address_limit reset_rate;
     bool match_over; ///< at the final tick
     bool shutting_down;
+    uint32_t restart_ms; ///< while it shuts down: until it is back; 0: never
 
     struct hc_sv_secrets secrets;
     struct hc_sv_replicator replicator;
@@ -128,6 +129,14 @@ struct hc_sv_host {
     struct hc_body body;                     ///< its body
 };
 
+/// The side that ends a session, and how the other one learns of it.
+enum hc_sv_ending {
+    HC_SV_END_SENT,     ///< the server, which sends CLOSE
+    HC_SV_END_SILENT,   ///< the server, because there is no connection
+    HC_SV_END_CLOSED,   ///< the client, which sent CLOSE
+    HC_SV_END_REPLACED, ///< the client, which begins another session
+};
+
 /// The lowest bits of the host's cids: the peer's index.
 static inline unsigned hc_sv_host_cid_index_bits(const struct hc_sv_host *host) {
     return host->config.match != 0 ? HC_SV_MATCH_INDEX_BITS : HC_SV_CID_INDEX_BITS;
@@ -153,10 +162,10 @@ hc_player hc_sv_host_next_player(const struct hc_sv_host *host, uint32_t from);
 /// players.
 void hc_sv_host_tick_sessions(struct hc_sv_host *host, uint64_t now_us);
 
-/// Ends a peer: its players leave at the next tick, and CLOSE is sent if `send_close`.
+/// Ends a session: its players leave at the next tick.
 void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                     enum hc_server_event_kind kind, enum hc_close_reason close, bool send_close,
-                     uint64_t now_us);
+                     enum hc_server_event_kind kind, enum hc_sv_ending ending,
+                     const struct hc_close *close, uint64_t now_us);
 
 /// The connection of a client is lost: the client lingers, or is dropped.
 void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us);
@@ -174,7 +183,8 @@ void hc_sv_host_joined(struct hc_sv_host *host, struct hc_sv_peer *peer);
 
 /// A session has ended: queues LEFT or TIMEOUT in the place that is reserved for it.
 void hc_sv_host_ended_session(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                              enum hc_server_event_kind kind, enum hc_close_reason close);
+                              enum hc_server_event_kind kind, enum hc_sv_ending ending,
+                              enum hc_close_reason close);
 
 /// A session was lost, has reconnected, or has moved: the program reads how it stands then.
 void hc_sv_host_changed(struct hc_sv_host *host, struct hc_sv_peer *peer,
@@ -204,6 +214,9 @@ uint64_t hc_sv_host_unix_us(const struct hc_sv_host *host, uint64_t now_us);
 
 /// Unix time in seconds.
 uint64_t hc_sv_host_unix_s(const struct hc_sv_host *host, uint64_t now_us);
+
+/// Appends a reply, which the caller writes. The queue has room.
+struct hc_sv_reply *hc_sv_host_new_reply(struct hc_sv_host *host, const struct hc_address *to);
 
 /// Queues a RESET for a DATA of an unknown connection, if the limits allow one.
 void hc_sv_handshake_reset(struct hc_sv_host *host, const struct hc_address *from, uint32_t cid,

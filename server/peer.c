@@ -30,7 +30,8 @@ static void enter(struct hc_sv_peer *peer, enum hc_sv_peer_state state) {
                                 [HC_SV_PEER_PLAYING] = true,
                                 [HC_SV_PEER_LOST] = true,
                                 [HC_SV_PEER_CLOSING] = true},
-        [HC_SV_PEER_LOST] = {[HC_SV_PEER_PLAYING] = true,
+        [HC_SV_PEER_LOST] = {[HC_SV_PEER_FREE] = true,
+                             [HC_SV_PEER_PLAYING] = true,
                              [HC_SV_PEER_LINGERING] = true,
                              [HC_SV_PEER_CLOSING] = true},
         [HC_SV_PEER_LINGERING] = {[HC_SV_PEER_FREE] = true, [HC_SV_PEER_PLAYING] = true},
@@ -52,6 +53,7 @@ void hc_sv_peer_open(struct hc_sv_peer *peer) {
     peer->late_ticks = 0;
     hc_sv_lateness_begin(&peer->lateness);
     peer->forged = 0;
+    peer->unproven_us = 0;
     memset(peer->seen, 0, HC_OWN_PLAYERS_MAX * sizeof *peer->seen);
     hc_events_channel_begin(&peer->messages);
     hc_sv_client_open(&peer->replication);
@@ -74,7 +76,8 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_s
         .address = *address,
         .forged = peer->forged,
         .contest = {.home = *address, .held_us = now_us, .since = 1, .acked_us = now_us},
-        .ended_next = peer->ended_next};
+        .ended_next = peer->ended_next,
+        .unproven_us = peer->unproven_us};
     enter(peer, HC_SV_PEER_PLAYING);
     memcpy(peer->client_nonce, client_nonce, HC_NONCE_SIZE);
     hc_connection_begin(&peer->connection, HC_CONNECTION_SERVER, cid, keys, &peer->messages,
@@ -107,12 +110,23 @@ void hc_sv_peer_lose(struct hc_sv_peer *peer, uint64_t lingers_until_us, uint64_
                         now_us);
 }
 
-void hc_sv_peer_end(struct hc_sv_peer *peer, enum hc_close_reason reason, bool send_close,
+void hc_sv_peer_end(struct hc_sv_peer *peer, const struct hc_close *close, bool send_close,
                     uint64_t now_us) {
-    if (peer->state == HC_SV_PEER_PLAYING)
-        hc_connection_close(&peer->connection, &(struct hc_close){.reason = reason}, send_close,
-                            now_us);
+    if (peer->state == HC_SV_PEER_PLAYING || (peer->state == HC_SV_PEER_LOST && send_close))
+        hc_connection_close(&peer->connection, close, send_close, now_us);
     enter(peer, peer->connection.closes_left > 0 ? HC_SV_PEER_CLOSING : HC_SV_PEER_FREE);
+}
+
+void hc_sv_peer_closed(struct hc_sv_peer *peer, const struct hc_close *close) {
+    hc_connection_take_close(&peer->connection, close);
+    enter(peer, HC_SV_PEER_FREE);
+}
+
+void hc_sv_peer_close_ended(struct hc_sv_peer *peer) {
+    if (peer->connection.closes_left == 0 && peer->state == HC_SV_PEER_LOST)
+        enter(peer, HC_SV_PEER_LINGERING);
+    else if (peer->connection.closes_left == 0 && peer->state == HC_SV_PEER_CLOSING)
+        enter(peer, HC_SV_PEER_FREE);
 }
 
 enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *data,
@@ -167,9 +181,6 @@ size_t hc_sv_peer_wrap(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_M
 size_t hc_sv_peer_send_close(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX],
                              uint64_t now_us) {
     size_t size = hc_connection_send_close(&peer->connection, out, now_us);
-    if (peer->connection.closes_left == 0 && peer->state == HC_SV_PEER_LOST)
-        enter(peer, HC_SV_PEER_LINGERING);
-    else if (peer->connection.closes_left == 0 && peer->state == HC_SV_PEER_CLOSING)
-        enter(peer, HC_SV_PEER_FREE);
+    hc_sv_peer_close_ended(peer);
     return size;
 }

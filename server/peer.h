@@ -6,10 +6,11 @@
 ///     hc_sv_peer_open          FREE, CLOSING                       to FREE
 ///     hc_sv_peer_connect       FREE, PLAYING, LOST, LINGERING      to PLAYING
 ///     hc_sv_peer_lose          PLAYING                             to LOST
-///     hc_sv_peer_send_close    LOST, by the last CLOSE             to LINGERING
 ///     hc_sv_peer_end           PLAYING, LOST                       to CLOSING
 ///     hc_sv_peer_end           PLAYING without CLOSE, LINGERING    to FREE
-///     hc_sv_peer_send_close    CLOSING, by the last CLOSE          to FREE
+///     hc_sv_peer_closed        PLAYING, LOST                       to FREE
+///     hc_sv_peer_close_ended   LOST, by the last CLOSE or an ack   to LINGERING
+///     hc_sv_peer_close_ended   CLOSING, the same                   to FREE
 #pragma once
 
 #include "hindcast/game.h"
@@ -29,7 +30,7 @@ enum hc_sv_peer_state {
     HC_SV_PEER_FREE,
     HC_SV_PEER_PLAYING,
     HC_SV_PEER_LOST,      ///< its connection is lost, and CLOSE is still being sent; it lingers
-    HC_SV_PEER_LINGERING, ///< every CLOSE was sent; its players wait for the client
+    HC_SV_PEER_LINGERING, ///< no CLOSE is sent any more; its players wait for the client
     HC_SV_PEER_CLOSING,   ///< its session has ended; CLOSE is still being sent
     HC_SV_PEER_STATES
 };
@@ -213,10 +214,16 @@ bool hc_sv_peer_floods(struct hc_sv_peer *peer, size_t size, uint64_t now_us);
 /// The connection is lost: CLOSE is sent, and the peer lingers.
 void hc_sv_peer_lose(struct hc_sv_peer *peer, uint64_t lingers_until_us, uint64_t now_us);
 
-/// Ends the session. A connection that is not lost is closed for `reason`, with CLOSE if
-/// `send_close`.
-void hc_sv_peer_end(struct hc_sv_peer *peer, enum hc_close_reason reason, bool send_close,
+/// Ends the session. A connection that is not lost is closed, with CLOSE if `send_close`; a CLOSE
+/// that is still being sent says so from now on.
+void hc_sv_peer_end(struct hc_sv_peer *peer, const struct hc_close *close, bool send_close,
                     uint64_t now_us);
+
+/// Ends the session, because its client sent CLOSE.
+void hc_sv_peer_closed(struct hc_sv_peer *peer, const struct hc_close *close);
+
+/// If no CLOSE is to be sent any more, frees the peer or lets it linger.
+void hc_sv_peer_close_ended(struct hc_sv_peer *peer);
 
 /// Takes a DATA that was opened, with its acks of snapshots and tickets. `*newest`: its seq is
 /// greater than all before. Unless it returns HC_OK, nothing changed. `ack_delay_us` is the time

@@ -180,13 +180,6 @@ static enum hc_status read_body(struct hc_sv_host *host, const struct hc_sv_peer
     return status;
 }
 
-static struct hc_sv_peer *find_peer(struct hc_sv_host *host, uint32_t cid) {
-    struct hc_sv_peer *peer = hc_sv_host_peer(host, cid);
-    bool connected =
-        peer != NULL && peer->state != HC_SV_PEER_FREE && peer->state != HC_SV_PEER_LINGERING;
-    return connected ? peer : NULL;
-}
-
 /// Opens a DATA from any address; its sender may be another one than the client. A datagram from
 /// the client's own address is never dropped as forged. For one from the address under validation,
 /// forged datagrams of other sources do not count. A duplicate is opened only if it affects the
@@ -203,7 +196,8 @@ static enum hc_status open_from(struct hc_sv_host *host, struct hc_sv_peer *peer
     enum hc_status status = hc_connection_open(&peer->connection, bytes, size, host->opened, data);
     if (status == HC_OK && hc_sv_peer_floods(peer, size, now_us))
         return HC_FULL;
-    bool useful = status == HC_DUPLICATE && hc_sv_path_wants_duplicate(peer, from, seq, now_us);
+    bool useful = status == HC_DUPLICATE && peer->state == HC_SV_PEER_PLAYING &&
+                  hc_sv_path_wants_duplicate(peer, from, seq, now_us);
     bool opens =
         useful && hc_seal_open_data(peer->connection.open_key, bytes, size, host->opened) == HC_OK;
     host->stats.forged += status == HC_MALFORMED || (useful && !opens);
@@ -226,6 +220,25 @@ static void take_unreliable(struct hc_sv_host *host, struct hc_sv_peer *peer) {
     host->stats.unreliable_received += count;
 }
 
+/// Ends the session of a client that sent CLOSE, and answers it. A client that may be sent no
+/// answer now repeats its CLOSE.
+static void take_close(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                       const struct hc_address *from, const struct hc_close *given,
+                       uint64_t now_us) {
+    struct hc_close close = *given;
+    // It leaves, whatever else it says: the other reasons are a server's.
+    if (close.reason != HC_CLOSE_ERROR && close.reason != HC_CLOSE_DESYNC)
+        close.reason = HC_CLOSE_LEFT;
+    if (hc_sv_peer_has_session(peer))
+        hc_sv_host_drop(host, peer, HC_SERVER_EVENT_LEFT, HC_SV_END_CLOSED, &close, now_us);
+    else
+        hc_connection_take_close(&peer->connection, &close);
+    if (host->reply_count >= HC_SV_RESETS_WAIT)
+        return;
+    struct hc_sv_reply *reply = hc_sv_host_new_reply(host, from);
+    reply->size = hc_connection_answer_close(&peer->connection, reply->bytes, now_us);
+}
+
 static void apply(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct hc_address *from,
                   struct received *received, uint64_t now_us) {
     if (received->has_response)
@@ -243,7 +256,22 @@ static void apply(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct
         host->stats.desyncs++;
     }
     if (received->has_close)
-        hc_sv_host_drop(host, peer, HC_SERVER_EVENT_LEFT, received->close.reason, false, now_us);
+        take_close(host, peer, from, &received->close, now_us);
+}
+
+/// Takes a DATA on a connection that has ended: the ack of a CLOSE, or a CLOSE of the client, which
+/// may repeat it. Nothing else of it has an effect.
+static enum hc_status receive_last(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                                   const struct hc_address *from, const struct hc_data *data,
+                                   const struct received *received, uint64_t now_us) {
+    struct hc_accepted accepted;
+    enum hc_status status = hc_connection_accept(&peer->connection, data, now_us, &accepted);
+    if (status != HC_OK)
+        return status;
+    if (received->has_close)
+        take_close(host, peer, from, &received->close, now_us);
+    hc_sv_peer_close_ended(peer);
+    return HC_OK;
 }
 
 enum hc_status hc_sv_receive_data(struct hc_sv_host *host, const struct hc_address *from,
@@ -254,11 +282,11 @@ enum hc_status hc_sv_receive_data(struct hc_sv_host *host, const struct hc_addre
     enum hc_status status = hc_datagram_get_data_clear(bytes, size, &cid, &seq);
     if (status != HC_OK)
         return status;
-    struct hc_sv_peer *peer = find_peer(host, cid);
-    if (peer == NULL)
+    struct hc_sv_peer *peer = hc_sv_host_peer(host, cid);
+    if (peer == NULL || hc_connection_is_over(&peer->connection)) {
         hc_sv_handshake_reset(host, from, cid, seq, now_us);
-    if (peer == NULL || peer->state != HC_SV_PEER_PLAYING)
         return HC_UNEXPECTED;
+    }
     // It may have arrived while the newest datagram to the client was being made, and a little
     // before another one that was read first.
     host->arrived_us = now_us > host->arrived_us ? now_us : host->arrived_us;
@@ -268,6 +296,8 @@ enum hc_status hc_sv_receive_data(struct hc_sv_host *host, const struct hc_addre
     status = open_from(host, peer, from, seq, bytes, size, &data, now_us);
     if (status == HC_OK)
         status = read_body(host, peer, &data, &received);
+    if (status == HC_OK && peer->state != HC_SV_PEER_PLAYING)
+        return receive_last(host, peer, from, &data, &received, now_us);
     const struct hc_sv_sent_log *sent_log = &peer->replication.sent_log;
     received.acked = sent_log->base == HC_NO_TICK ? HC_NO_TICK : sent_log->base_tick;
     if (status == HC_OK)

@@ -109,6 +109,10 @@ void hc_server_shutdown(struct hc_server *server, uint64_t now_us) {
     hc_sv_host_shutdown(server->host, now_us);
 }
 
+void hc_server_restart(struct hc_server *server, uint32_t seconds, uint64_t now_us) {
+    hc_sv_host_restart(server->host, seconds, now_us);
+}
+
 bool hc_server_ended(const struct hc_server *server) {
     return hc_sv_host_ended(server->host);
 }

@@ -82,10 +82,10 @@ static void void_tokens(struct hc_sv_host *host, const struct hc_sv_user *user, 
 }
 
 void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                     enum hc_server_event_kind kind, enum hc_close_reason close, bool send_close,
-                     uint64_t now_us) {
+                     enum hc_server_event_kind kind, enum hc_sv_ending ending,
+                     const struct hc_close *close, uint64_t now_us) {
     HC_ASSERT(hc_sv_peer_has_session(peer));
-    hc_sv_host_ended_session(host, peer, kind, close);
+    hc_sv_host_ended_session(host, peer, kind, ending, close->reason);
     if (kind == HC_SERVER_EVENT_TIMEOUT)
         host->stats.timeouts++;
     else
@@ -102,21 +102,26 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer,
     hc_sv_host_drop_unread(host, peer);
     bool never_received = kind == HC_SERVER_EVENT_TIMEOUT && peer->connection.replay.newest == 0;
     if (peer->state == HC_SV_PEER_PLAYING)
-        hc_sv_host_remember_ended(host, peer, never_received, close == HC_CLOSE_LEFT, now_us);
+        hc_sv_host_remember_ended(host, peer, never_received, ending == HC_SV_END_CLOSED, now_us);
     if (kind == HC_SERVER_EVENT_TIMEOUT && !peer->ever_received)
         hc_sv_spent_forget(&host->spent, peer->user.client_id, peer->user.token_id,
                            peer->user.by_ticket);
-    if (!keeps_tokens(close))
+    if (!keeps_tokens(close->reason))
         void_tokens(host, &peer->user, now_us);
     hc_sv_spent_end(&host->spent, peer->user.client_id);
-    hc_sv_peer_end(peer, close, send_close, now_us);
+    if (ending == HC_SV_END_CLOSED)
+        hc_sv_peer_closed(peer, close);
+    else
+        hc_sv_peer_end(peer, close, ending == HC_SV_END_SENT, now_us);
 }
+
+static const struct hc_close timed_out = {.reason = HC_CLOSE_TIMEOUT};
 
 void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us) {
     HC_ASSERT(peer->state == HC_SV_PEER_PLAYING);
     // A client without any DATA may never have received its ACCEPT.
     if (host->config.linger_us == 0 || !peer->ever_received) {
-        hc_sv_host_drop(host, peer, HC_SERVER_EVENT_TIMEOUT, HC_CLOSE_TIMEOUT, true, now_us);
+        hc_sv_host_drop(host, peer, HC_SERVER_EVENT_TIMEOUT, HC_SV_END_SENT, &timed_out, now_us);
         return;
     }
     hc_sv_host_changed(host, peer, HC_SERVER_EVENT_LOST);
@@ -144,9 +149,11 @@ static void drop_silent(struct hc_sv_host *host, uint64_t now_us) {
             now_us >= hc_connection_lost_us(&peer->connection, host->config.timeout_us))
             hc_sv_host_lose(host, peer, now_us);
         if (hc_sv_peer_lingers(peer) && now_us >= peer->lingers_until_us)
-            hc_sv_host_drop(host, peer, HC_SERVER_EVENT_TIMEOUT, HC_CLOSE_TIMEOUT, false, now_us);
+            hc_sv_host_drop(host, peer, HC_SERVER_EVENT_TIMEOUT, HC_SV_END_SILENT, &timed_out,
+                            now_us);
         if (hc_sv_peer_has_session(peer) && peer->user.end_us != 0 && now_us >= peer->user.end_us)
-            hc_sv_host_drop(host, peer, HC_SERVER_EVENT_LEFT, HC_CLOSE_KICKED, true, now_us);
+            hc_sv_host_drop(host, peer, HC_SERVER_EVENT_LEFT, HC_SV_END_SENT,
+                            &(struct hc_close){.reason = HC_CLOSE_SESSION_OVER}, now_us);
     }
 }
 

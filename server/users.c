@@ -13,7 +13,8 @@ enum hc_status hc_sv_host_kick(struct hc_sv_host *host, uint32_t cid, enum hc_cl
         return HC_INVALID;
     if (peer == NULL || !hc_sv_peer_has_session(peer))
         return HC_UNEXPECTED;
-    hc_sv_host_drop(host, peer, HC_SERVER_EVENT_LEFT, reason, true, now_us);
+    hc_sv_host_drop(host, peer, HC_SERVER_EVENT_LEFT, HC_SV_END_SENT,
+                    &(struct hc_close){.reason = reason}, now_us);
     host->send_cursor = 0;
     return HC_OK;
 }
@@ -31,9 +32,13 @@ enum hc_status hc_sv_host_set_refused(struct hc_sv_host *host, const uint64_t *c
     for (uint32_t i = 0; i < count; i++)
         refused->client_ids[i] = client_ids[i];
     for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_host_next_peer(host, peer)) != NULL;) {
-        if (hc_sv_peer_has_session(peer) && (peer->user.begun_s < refused->not_before_s ||
-                                             hc_sv_refused_has(refused, peer->user.client_id)))
-            hc_sv_host_drop(host, peer, HC_SERVER_EVENT_LEFT, HC_CLOSE_KICKED, true, now_us);
+        struct hc_close close = {.reason = 0};
+        if (hc_sv_refused_has(refused, peer->user.client_id))
+            close.reason = HC_CLOSE_REFUSED;
+        else if (peer->user.begun_s < refused->not_before_s)
+            close.reason = HC_CLOSE_SESSION_OVER;
+        if (hc_sv_peer_has_session(peer) && close.reason != 0)
+            hc_sv_host_drop(host, peer, HC_SERVER_EVENT_LEFT, HC_SV_END_SENT, &close, now_us);
     }
     host->send_cursor = 0;
     return HC_OK;

@@ -45,6 +45,8 @@ const char *hc_cl_failure_loss(enum hc_client_loss loss) {
         return "the server has received nothing for too long";
     case HC_CLIENT_LOSS_RENEWAL:
         return "it needs new keys";
+    case HC_CLIENT_LOSS_RESTART:
+        return "the server restarts";
     }
     return "for no known reason";
 }

@@ -68,6 +68,8 @@ static void take_events(struct hc_cl_pane *pane) {
     struct hc_client_event event;
     char text[HC_DIFFERENCE_TEXT_MAX];
     while (hc_client_poll_event(pane->client, &event)) {
+        if (event.kind == HC_CLIENT_EVENT_LOST)
+            pane->restarts = event.loss == HC_CLIENT_LOSS_RESTART;
         if (event.kind == HC_CLIENT_EVENT_DESYNC)
             snprintf(pane->why, sizeof(pane->why), "NOT OK: another world than the server's: %s",
                      hc_difference_text(&event.difference, text, sizeof(text)));

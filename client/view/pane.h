@@ -15,6 +15,7 @@ struct hc_cl_pane {
     hc_tick decided;             ///< newest tick for which the brain chose an input
     uint8_t input[HC_INPUT_MAX]; ///< of the person
     bool has_closed;             ///< the client is closed, and `why` is a sentence
+    bool restarts;               ///< the newest loss was by a restart of the server
     char why[HC_DIFFERENCE_TEXT_MAX + 64];
 };
 

@@ -196,15 +196,16 @@ static void draw_world(struct hc_cl_window *window, struct hc_cl_window_pane *pa
 }
 
 /// A text about a client that waits; NULL: it plays.
-static const char *waits_for(const struct hc_client *client) {
-    switch (hc_client_state(client)) {
+static const char *waits_for(const struct hc_cl_pane *pane) {
+    switch (hc_client_state(pane->client)) {
     case HC_CLIENT_CONNECTING:
     case HC_CLIENT_JOINING:
         return "connecting ...";
     case HC_CLIENT_STALLED:
         return "waiting for the server ...";
     case HC_CLIENT_RECONNECTING:
-        return "the connection is lost, and being made again ...";
+        return pane->restarts ? "the server restarts ..."
+                              : "the connection is lost, and being made again ...";
     default:
         return NULL;
     }
@@ -215,7 +216,7 @@ static void draw_pane(struct hc_cl_window *window, unsigned index, const SDL_Rec
     struct hc_cl_window_pane *pane = &window->panes[index];
     static const struct hc_area nowhere = {0, 0, 1, 1};
     const struct hc_client *client = pane->client.client;
-    const char *wait = waits_for(client);
+    const char *wait = waits_for(&pane->client);
     struct hc_cl_canvas *canvas = &window->canvas;
     hc_tick shown, as_of;
     pane->has_self = false;

@@ -120,6 +120,7 @@ enum hc_client_loss {
     HC_CLIENT_LOSS_RESET,   ///< the server does not know the connection: restarted, or freed it
     HC_CLIENT_LOSS_TIMEOUT, ///< the server received no datagram for too long
     HC_CLIENT_LOSS_RENEWAL, ///< the connection is so old that it needs new keys
+    HC_CLIENT_LOSS_RESTART, ///< the server restarts
 };
 
 /// The kinds of events.
@@ -145,8 +146,10 @@ enum hc_client_event_kind {
 /// An event; the members that its kind does not name are 0.
 struct hc_client_event {
     enum hc_client_event_kind kind;
-    enum hc_deny_reason deny;   ///< of DENIED
-    uint32_t retry_ms;          ///< of DENIED: time after which to try again; 0: never
+    enum hc_deny_reason deny; ///< of DENIED
+    /// Of DENIED: time after which to try again; 0: never. Of LOST: the client waits for so long,
+    /// because the server restarts, and then reconnects within hc_client_config.reconnect_us.
+    uint32_t retry_ms;
     enum hc_close_reason close; ///< of CLOSED
     enum hc_client_loss loss;   ///< of LOST
     bool resumed; ///< of RECONNECTED: the session is resumed with its players and messages; else
@@ -296,11 +299,11 @@ HC_API void hc_client_set_input(struct hc_client *client, unsigned index, const 
 HC_API void hc_client_advance(struct hc_client *client, uint64_t now_us);
 
 /// Writes the next due datagram to `out` (HC_DATAGRAM_MAX bytes) and returns its size; 0 when none
-/// is due.
+/// is due. One may be due when the server has closed the connection: the answer.
 HC_API size_t hc_client_send(struct hc_client *client, uint8_t out[HC_AT_LEAST(HC_DATAGRAM_MAX)],
                              uint64_t now_us);
 
-/// The time at which hc_client_advance has work next; UINT64_MAX when closed.
+/// The time at which hc_client_advance or hc_client_send has work next; UINT64_MAX when closed.
 HC_API uint64_t hc_client_deadline(const struct hc_client *client);
 
 /// Removes the oldest event and writes it to `*event`; false when there is none.
@@ -329,7 +332,8 @@ HC_API enum hc_status hc_client_send_unreliable(struct hc_client *client, const 
 /// NULL when there is none. Those that arrive while 1000 unread bytes wait are dropped.
 HC_API const uint8_t *hc_client_next_unreliable(struct hc_client *client, size_t *size);
 
-/// Leaves: the state becomes HC_CLIENT_LEAVING, and HC_CLIENT_CLOSED after the last CLOSE.
+/// Leaves: the state becomes HC_CLIENT_LEAVING, and HC_CLIENT_CLOSED when the server has answered,
+/// or some 2 s later.
 HC_API void hc_client_leave(struct hc_client *client, uint64_t now_us);
 
 /// The newest attempt to connect, to be shown while it lasts or after it has failed.

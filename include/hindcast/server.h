@@ -7,7 +7,8 @@
 ///   3. at hc_server_deadline: hc_server_advance, then (also after 2) hc_server_send until it
 ///      returns 0, hc_server_poll_event until it returns false, and hc_server_next_message and
 ///      hc_server_next_unreliable until they return NULL; back to 2;
-///   4. hc_server_shutdown, and 3 until hc_server_closed; hc_server_destroy.
+///   4. hc_server_shutdown or hc_server_restart, and 2 and 3 until hc_server_closed;
+///      hc_server_destroy.
 ///
 /// The server admits a client by its token, which one of the server's keys has sealed. The game's
 /// backend issues tokens with that key, or the server does itself (hc_server_issue). The game may
@@ -148,6 +149,7 @@ struct hc_server_event {
     uint32_t cid;               ///< names the client in calls, until RECONNECTED names another
     uint32_t before;            ///< of RECONNECTED: the former cid
     enum hc_close_reason close; ///< of LEFT
+    bool by_client;             ///< of LEFT: the client ended the session, else the server
     uint64_t client_id;
     uint8_t name[HC_TOKEN_NAME_SIZE]; ///< as in hc_server_user; accepted by the server's check
     uint8_t user_data[HC_TOKEN_USER_DATA_SIZE];
@@ -423,13 +425,19 @@ HC_API enum hc_status hc_server_issue(struct hc_server *server, const struct hc_
 HC_API void hc_server_note_work(struct hc_server *server, uint64_t advance_us, uint64_t send_us,
                                 uint64_t other_us, uint64_t now_us);
 
-/// Closes every connection and admits no more clients.
+/// Closes every connection with HC_CLOSE_SHUTDOWN and admits no more clients: they end.
 HC_API void hc_server_shutdown(struct hc_server *server, uint64_t now_us);
+
+/// The same with HC_CLOSE_RESTARTING: the clients wait for `seconds`, at most 300, and up to one
+/// more, and then try for 30 s to reconnect, with their tickets. The program ends when the server
+/// is closed, and is started again with the same keys and at the same address.
+HC_API void hc_server_restart(struct hc_server *server, uint32_t seconds, uint64_t now_us);
 
 /// Whether the server has simulated the last tick that there is, and so has shut down.
 HC_API bool hc_server_ended(const struct hc_server *server);
 
-/// Whether the server has shut down and sent every CLOSE.
+/// Whether the server has shut down, and every client has answered its CLOSE, or was sent it for
+/// some 2 s.
 HC_API bool hc_server_closed(const struct hc_server *server);
 
 /// The world's timeline, for reading only; its pointers are valid until the next call that takes

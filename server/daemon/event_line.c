@@ -29,7 +29,9 @@ static json_t *client_line(const struct hc_server *server, const struct hc_serve
         (json_int_t)event->cid, "players", players, "clients", (int)hc_server_clients(server));
     add_user(fields, event);
     if (event->kind == HC_SERVER_EVENT_LEFT)
-        json_object_set_new(fields, "reason", json_string(hc_close_text(event->close)));
+        json_object_update_new(fields,
+                               json_pack("{s:s, s:s}", "reason", hc_close_text(event->close), "by",
+                                         event->by_client ? "client" : "server"));
     return fields;
 }
 

@@ -34,7 +34,7 @@ enum {
     DEV_PORTS = 16, ///< ports tried with --port 0 in --dev
     WHY_MAX = 4500, ///< bytes of a sentence with a path
     SEED_BITS = 53, ///< of a random seed: every JSON reader reads these exactly
-    SIGNALS = 5,    ///< handled by the daemon
+    SIGNALS = 6,    ///< handled by the daemon
     SECOND_US = 1000000,
     FILE_SLOW_MS = 5000, ///< a slower reading of a file is logged
 };
@@ -82,14 +82,18 @@ static unsigned clients_of(struct daemon *daemon) {
     return clients;
 }
 
-static void stop(struct daemon *daemon, const char *why, uint64_t now) {
+/// Closes all connections; the clients come back if the daemon `restarts`.
+static void stop(struct daemon *daemon, const char *why, bool restarts, uint64_t now) {
     if (daemon->stopping)
         return;
     daemon->stopping = true;
-    hc_sv_log_event(&daemon->log, HC_SV_LOG_INFO, "stopping",
-                    json_pack("{s:s, s:i}", "reason", why, "clients", (int)clients_of(daemon)));
+    json_t *fields = json_pack("{s:s, s:i}", "reason", why, "clients", (int)clients_of(daemon));
+    if (restarts)
+        json_object_set_new(fields, "restart_seconds",
+                            json_integer((json_int_t)daemon->options.restart_s));
+    hc_sv_log_event(&daemon->log, HC_SV_LOG_INFO, "stopping", fields);
     for (unsigned i = 0; i < daemon->options.workers; i++)
-        hc_sv_worker_stop(&daemon->workers[i], now);
+        hc_sv_worker_stop(&daemon->workers[i], restarts, now);
 }
 
 /// The users that the placement of several matches remembers.
@@ -118,9 +122,9 @@ static void after_turn(void *context, uint64_t now) {
     if (!is_single(daemon))
         ticks = hc_since(daemon->setting.began_us, now) * daemon->options.tick_rate / 1000000;
     if (daemon->options.ticks != 0 && ticks >= daemon->options.ticks)
-        stop(daemon, "--ticks", now);
+        stop(daemon, "--ticks", false, now);
     if (is_single(daemon) && hc_server_ended(first->server))
-        stop(daemon, "a world has no more ticks", now);
+        stop(daemon, "a world has no more ticks", false, now);
     log_placement(daemon, now);
 }
 
@@ -171,7 +175,8 @@ static json_t *make_report(struct daemon *daemon) {
     return json;
 }
 
-/// SIGTERM and SIGINT: closes all connections and ends; a second signal ends at once.
+/// SIGTERM and SIGINT: closes all connections and ends. SIGUSR2: the same, and the clients come
+/// back. A second of these signals ends at once.
 static void on_stop(evutil_socket_t signal_number, short events, void *context) {
     struct daemon *daemon = context;
     (void)events;
@@ -181,7 +186,9 @@ static void on_stop(evutil_socket_t signal_number, short events, void *context) 
             hc_sv_worker_wake(&daemon->workers[i]);
         return;
     }
-    stop(daemon, signal_number == SIGTERM ? "SIGTERM" : "SIGINT", hc_clock_us());
+    bool restarts = signal_number == SIGUSR2;
+    const char *why = signal_number == SIGTERM ? "SIGTERM" : "SIGINT";
+    stop(daemon, restarts ? "SIGUSR2" : why, restarts, hc_clock_us());
 }
 
 /// SIGUSR1 and SIGQUIT: writes the report of the run so far into the log, as a table or as one line
@@ -277,11 +284,8 @@ static void on_hangup(evutil_socket_t signal_number, short events, void *context
 static const struct {
     int number;
     event_callback_fn callback;
-} signals[SIGNALS] = {{SIGTERM, on_stop},
-                      {SIGINT, on_stop},
-                      {SIGHUP, on_hangup},
-                      {SIGUSR1, on_report},
-                      {SIGQUIT, on_report}};
+} signals[SIGNALS] = {{SIGTERM, on_stop},  {SIGINT, on_stop},    {SIGUSR2, on_stop},
+                      {SIGHUP, on_hangup}, {SIGUSR1, on_report}, {SIGQUIT, on_report}};
 
 /// Blocks or unblocks the handled signals. While the daemon sets up, no signal is lost or ends it.
 static void mask_signals(int how) {

@@ -26,6 +26,7 @@ enum {
     KEY_LINGER,
     KEY_SESSION_LIFE,
     KEY_REMEMBERED,
+    KEY_RESTART_SECONDS,
     KEY_REFUSED,
     KEY_BIND,
     KEY_PORT,
@@ -90,6 +91,11 @@ static const struct argp_option table[] = {
      "Users whose used tokens are remembered, at least four for each client. If more come, those "
      "with the oldest tokens are forgotten, and whatever was issued before is refused. Several "
      "--matches share them, but have 512 each (default 4096)",
+     0},
+    {"restart-seconds", KEY_RESTART_SECONDS, "S", 0,
+     "On SIGUSR2, say that the server is back after S seconds: so long the clients wait before "
+     "they "
+     "try to reconnect, for 30 s (default 1)",
      0},
     {"refused", KEY_REFUSED, "FILE", 0,
      "Users to refuse, a client_id on each line, and `not-before UNIX_TIME` to refuse all older "
@@ -168,6 +174,7 @@ static const struct {
     {KEY_LINGER, 0, SECONDS_MAX},
     {KEY_SESSION_LIFE, 0, UINT32_MAX},
     {KEY_REMEMBERED, 1, HC_SERVER_REMEMBERED_MAX},
+    {KEY_RESTART_SECONDS, 0, HC_RESTART_SECONDS_MAX},
     {KEY_PORT, 0, UINT16_MAX},
     {KEY_TICK_RATE, 1, HC_TICK_RATE_MAX},
     {KEY_MAX_CLIENTS, 1, HC_PLAYERS_MAX},
@@ -271,6 +278,9 @@ static bool parse_admission(struct hc_sv_options *options, int key, const char *
         return true;
     case KEY_REMEMBERED:
         options->remembered_users = (uint32_t)value;
+        return true;
+    case KEY_RESTART_SECONDS:
+        options->restart_s = (uint32_t)value;
         return true;
     case KEY_REFUSED:
         options->refused = text;
@@ -447,8 +457,10 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
             "--help. "
             "Prints `listening on ADDRESS:PORT` once it is ready. On SIGTERM and SIGINT it closes "
             "all connections, prints the report, whose first line is the verdict on the run, and "
-            "exits with 0; with --verdict, the exit status is that of the verdict. SIGUSR1 and "
-            "SIGQUIT write the report so far into the log. "
+            "exits with 0; with --verdict, the exit status is that of the verdict. SIGUSR2 does "
+            "the "
+            "same, but the clients come back to a server that is started again with the same keys. "
+            "SIGUSR1 and SIGQUIT write the report so far into the log. "
             "SIGHUP reads the keys and the refused users again. docs/REPORT.md explains the "
             "report.",
     };
@@ -462,6 +474,7 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
         .linger_s = defaults.linger_us / SECOND_US,
         .session_life_s = defaults.session_life_s,
         .remembered_users = defaults.remembered_users,
+        .restart_s = 1,
         .bind = "::",
         .port = 40000,
         .matches = 1,

@@ -19,6 +19,7 @@ struct hc_sv_options {
     uint32_t timeout_s, linger_s;
     uint32_t session_life_s; ///< 0: unlimited
     uint32_t remembered_users;
+    uint32_t restart_s;  ///< that the clients are told on SIGUSR2
     const char *refused; ///< path of the refused users' file; NULL: none
     const char *bind;    ///< numeric address; "::" is every address, of IPv4 too
     uint16_t port;       ///< 0: any

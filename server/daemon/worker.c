@@ -631,12 +631,15 @@ void hc_sv_worker_close(struct hc_sv_worker *worker) {
 
 // ---- From any thread ----------------------------------------------------------------------------
 
-void hc_sv_worker_stop(struct hc_sv_worker *worker, uint64_t now_us) {
+void hc_sv_worker_stop(struct hc_sv_worker *worker, bool restarts, uint64_t now_us) {
     pthread_mutex_lock(&worker->lock);
     worker->stopping = true;
     for (unsigned i = 0; i < worker->count; i++) {
         struct hc_sv_match *match = &worker->matches[i];
-        hc_server_shutdown(match->server, now_us);
+        if (restarts)
+            hc_server_restart(match->server, worker->setting->options->restart_s, now_us);
+        else
+            hc_server_shutdown(match->server, now_us);
         match->touched = true;
     }
     pthread_mutex_unlock(&worker->lock);

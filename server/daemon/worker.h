@@ -100,8 +100,9 @@ void hc_sv_worker_wake(struct hc_sv_worker *worker);
 
 // The caller of these holds no worker's lock.
 
-/// Closes all connections of the worker's matches; its loop ends when every CLOSE is sent.
-void hc_sv_worker_stop(struct hc_sv_worker *worker, uint64_t now_us);
+/// Closes all connections of the worker's matches, by hc_server_restart if the daemon `restarts`,
+/// else by hc_server_shutdown. The worker's loop ends when their servers are closed.
+void hc_sv_worker_stop(struct hc_sv_worker *worker, bool restarts, uint64_t now_us);
 
 /// Accepts tokens of these keys from now on.
 void hc_sv_worker_set_keys(struct hc_sv_worker *worker, const struct hc_token_ring *keys);

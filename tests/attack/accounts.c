@@ -493,3 +493,44 @@ void attack_takeover(struct attack *attack) {
     attack_require_none(attack, SECONDS * HZ);
     accounts_destroy(&accounts);
 }
+
+/// Sends a CLOSE of this reason; returns the bytes of the answer, 0: there is none.
+static size_t send_close(struct raw_client *raw, unsigned reason, uint64_t now_us) {
+    uint8_t bytes[16];
+    struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
+    struct hc_close close = {.reason = (enum hc_close_reason)reason, .seconds = 1};
+    hc_message_put_close(&body, &close);
+    uint64_t before = raw->bytes_out;
+    if (raw_client_send_data(raw, bytes, body.at, now_us) != HC_OK)
+        return 0;
+    raw_client_receive(raw, now_us);
+    return (size_t)(raw->bytes_out - before);
+}
+
+void attack_foreign_closes(struct attack *attack) {
+    enum { REPEATS = 4, ANSWER = HC_DATA_BODY_AT + HC_TAG_SIZE };
+    struct hc_server_config config = hc_test_server_config(&hc_arena);
+    struct accounts accounts = accounts_create(config, 0);
+    struct hc_server_event event;
+    unsigned answers = 0;
+    for (unsigned reason = 1; reason <= HC_CLOSE_GAME_LAST; reason++) {
+        struct raw_client raw;
+        raw_client_begin(&raw, accounts.host, address_of(reason), reason, ++accounts.serial);
+        attack_require(attack, raw_client_join(&raw, 1, accounts.now_us), "it is not admitted");
+        while (hc_sv_host_poll_event(accounts.host, &event)) {
+        }
+        unsigned rights =
+            reason == HC_CLOSE_ERROR || reason == HC_CLOSE_DESYNC ? reason : HC_CLOSE_LEFT;
+        for (unsigned n = 0; n < REPEATS; n++)
+            answers += send_close(&raw, reason, accounts.now_us) == ANSWER;
+        bool any = hc_sv_host_poll_event(accounts.host, &event);
+        attack_require(attack, any && event.kind == HC_SERVER_EVENT_LEFT, "it has not left");
+        attack_try(attack, !event.by_client || event.close != rights);
+        attack_require(attack, !hc_sv_host_poll_event(accounts.host, &event), "it left twice");
+        accounts_run(&accounts, SECOND_US);
+    }
+    attack_require(attack, answers == REPEATS * HC_CLOSE_GAME_LAST, "%u answers", answers);
+    attack_effect(attack, "%u answers of %d bytes; no end is the server's word", answers, ANSWER);
+    attack_require_none(attack, HC_CLOSE_GAME_LAST);
+    accounts_destroy(&accounts);
+}

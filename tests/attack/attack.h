@@ -70,6 +70,7 @@ void attack_void_tokens(struct attack *attack);
 void attack_forgotten_users(struct attack *attack);
 void attack_clock_steps(struct attack *attack);
 void attack_takeover(struct attack *attack);
+void attack_foreign_closes(struct attack *attack);
 
 // address_limits.c: limits of one network address.
 void attack_address_clients(struct attack *attack);

@@ -169,7 +169,7 @@ void attack_amplification(struct attack *attack) {
     struct raw_client silent;
     raw_client_begin(&silent, sweep.target.host, address_of(2), 2, 2);
     attack_require(attack, raw_client_join(&silent, 1, sweep.target.now_us), "no client can join");
-    target_run(&sweep.target, 12 * SECOND_US, &silent);
+    target_run(&sweep.target, 13 * SECOND_US, &silent);
     uint64_t until_dropped = silent.bytes_out;
     target_run(&sweep.target, 5 * SECOND_US, &silent);
     attack_require(attack, silent.bytes_out == until_dropped,

@@ -58,6 +58,10 @@ static const struct attack_row rows[] = {
     {"takeover", ATTACK_CORES,
      "a copied token and the cids on the path take no session over from a client that plays",
      attack_takeover},
+    {"foreign-closes", ATTACK_CORES,
+     "a client that closes for a reason of the server's has left by itself, and each CLOSE has one "
+     "answer",
+     attack_foreign_closes},
     {"household", ATTACK_CORES, "no more clients move to an address than may connect from it",
      attack_address_clients},
     {"reset-flood", ATTACK_CORES,

@@ -529,6 +529,7 @@ class Client:
         self.shown = []                                     # of each in `log`: the newest T by then
         self.dropped = 0                                    # by the system: the socket's buffer was full
         self.hold, self.ack_state = None, (0, 0)            # see on_data
+        self.answers_close = True
         self.A, self.refused_before, self.head, self.inputs = [], 0, None, {}
         self.came, self.names, self.ticket_seq = 0.0, Names(), 0
         self.events_oldest, self.events_early = 1, {}       # of the server: not received; by number, bytes
@@ -668,7 +669,10 @@ class Client:
             d = self.receive(timeout if n == 0 else 0)
             if d is None:
                 break
-            n += self.on_datagram(d)
+            taken = self.on_datagram(d)
+            if taken and self.answers_close and self.log[-1][3][1:2] == bytes([CLOSE]):
+                self.send()
+            n += taken
         return n
 
     def on_datagram(self, d):

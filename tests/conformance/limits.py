@@ -68,6 +68,7 @@ TIMES = {
     "without a datagram": "TIMEOUT_US",
     "keys are used": "KEYS_LIFE_US",
     "from one CLOSE": "CLOSE_PERIOD_US",
+    "clients of a restarting": "RESTART_SPREAD_US",
     "an event is sent again": "EVENTS_RESEND_LEAST_US",
     "the longest delay": "ACK_DELAY_MAX_US PHASE_MAX_US",
     "**a server:** a cookie": "COOKIE_SLOT_US",

@@ -645,6 +645,11 @@ void hc_sim_shutdown(struct hc_sim *sim) {
     set_host_deadline(sim);
 }
 
+void hc_sim_announce_restart(struct hc_sim *sim, uint32_t seconds) {
+    hc_sv_host_restart(sim->host, seconds, hc_sim_host_now(sim));
+    set_host_deadline(sim);
+}
+
 uint64_t hc_sim_now(const struct hc_sim *sim) {
     return sim->now;
 }

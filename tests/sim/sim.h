@@ -189,6 +189,10 @@ uint16_t hc_sim_port(const struct hc_sim *sim);
 /// The server shuts down and sends CLOSE to all clients.
 void hc_sim_shutdown(struct hc_sim *sim);
 
+/// The server says to all clients that it restarts and is back after `seconds`;
+/// hc_sim_restart_host is its return.
+void hc_sim_announce_restart(struct hc_sim *sim, uint32_t seconds);
+
 /// Runs everything that is due up to `until_us`, which is not in the past.
 void hc_sim_run_until(struct hc_sim *sim, uint64_t until_us);
 

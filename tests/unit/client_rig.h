@@ -255,7 +255,7 @@ static inline struct hc_client_event give_close(enum hc_close_reason reason) {
     uint8_t out[HC_DATAGRAM_MAX];
     struct hc_client_event event;
     struct hc_writer writer = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
-    ck_assert(hc_message_put_close(&writer, &(struct hc_close){.reason = reason}));
+    ck_assert(hc_message_put_close(&writer, &(struct hc_close){.reason = reason, .seconds = 5}));
     struct hc_data data = {
         .cid = CID, .seq = ++seq, .body = out + HC_DATA_BODY_AT, .body_size = writer.at};
     ck_assert_int_eq(give(out, hc_datagram_put_data(&data, out)), HC_OK);
@@ -273,7 +273,7 @@ static inline void begin(void) {
 /// A datagram that the client sent.
 struct sent {
     enum hc_datagram_kind kind; ///< HC_DATAGRAM_NONE: there was none
-    bool has_input, has_close;
+    bool has_input, has_close, is_empty;
     struct hc_input_message input;
     struct hc_input_run run;
     uint8_t bytes[HC_DATAGRAM_MAX];
@@ -291,6 +291,9 @@ static inline void read_data(struct sent *sent, size_t size) {
     struct hc_close close;
     sent->has_close = type == HC_MESSAGE_CLOSE;
     sent->has_input = type == HC_MESSAGE_INPUT;
+    sent->is_empty = type == HC_MESSAGE_END;
+    if (sent->is_empty)
+        return;
     if (sent->has_close)
         ck_assert_int_eq(hc_message_get_close(&body, &close), HC_OK);
     else

@@ -2,10 +2,14 @@
 #include "tests/run_suite.h"
 #include "tests/unit/client_rig.h"
 
-/// Joins a server that takes inputs for `future` ticks in advance, and plays.
+/// Joins a server that takes inputs for `future` ticks in advance, and plays. The client may have a
+/// CLOSE of the server before to acknowledge.
 static void play_with_future(uint32_t future) {
     now_us += 100 * TICK_US - (now_us - START_US) % (100 * TICK_US);
-    ck_assert_int_eq(next_datagram().kind, HC_DATAGRAM_HELLO);
+    struct sent sent = next_datagram();
+    if (sent.kind == HC_DATAGRAM_DATA)
+        sent = next_datagram();
+    ck_assert_int_eq(sent.kind, HC_DATAGRAM_HELLO);
     ck_assert_int_eq(give_cookie(), HC_OK);
     ck_assert_int_eq(next_datagram().kind, HC_DATAGRAM_CONNECT);
     struct hc_welcome welcome = welcome_now();

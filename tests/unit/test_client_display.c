@@ -9,7 +9,8 @@ enum { LOOKBACK = 30, WHOLE = HC_CL_INTERPOLATION_WHOLE };
 static const struct hc_field state_fields[] = {{.name = "state", .size = 1, .bits = 8}};
 static const struct hc_field input_fields[] = {
     {.name = "ago", .size = 1, .bits = 8, .shown_ago = true}};
-static const struct hc_kind kinds[] = {BYTE_REFEREE, {"player", 1, 1, state_fields, NULL, NULL, 0, 0}};
+static const struct hc_kind kinds[] = {BYTE_REFEREE,
+                                       {"player", 1, 1, state_fields, NULL, NULL, 0, 0}};
 static const struct hc_slots owned[] = {{.kind = 1, .count = 1}};
 
 static bool step(struct hc_scene *scene, hc_entity self, void *out) {

@@ -564,44 +564,6 @@ END_TEST
 
 // ---- The end ------------------------------------------------------------------------------------
 
-START_TEST(client_sends_close_three_times_at_once_and_seven_times_later) {
-    play();
-    hc_client_leave(client, now_us);
-    ck_assert_int_eq(hc_client_state(client), HC_CLIENT_LEAVING);
-    for (int closes = 0; closes < 10; closes++) {
-        ck_assert_int_eq(hc_client_state(client), HC_CLIENT_LEAVING);
-        if (closes >= 3) {
-            ck_assert_int_eq(next_datagram().kind, HC_DATAGRAM_NONE);
-            ck_assert_uint_eq(hc_client_deadline(client), now_us + 50000);
-            now_us += 50000;
-        }
-        ck_assert(next_datagram().has_close);
-    }
-    ck_assert_int_eq(hc_client_state(client), HC_CLIENT_CLOSED);
-    ck_assert(event_is(HC_CLIENT_EVENT_CLOSED));
-    ck_assert_int_eq(next_datagram().kind, HC_DATAGRAM_NONE);
-    ck_assert_int_eq(give_tick(101), HC_UNEXPECTED);
-}
-END_TEST
-
-START_TEST(close_of_the_server_ends_the_session_at_once) {
-    play();
-    struct hc_client_event event = give_close(HC_CLOSE_KICKED);
-    ck_assert_int_eq(event.kind, HC_CLIENT_EVENT_CLOSED);
-    ck_assert_int_eq(event.close, HC_CLOSE_KICKED);
-    ck_assert_uint_eq(hc_client_deadline(client), UINT64_MAX);
-}
-END_TEST
-
-START_TEST(close_of_a_silent_client_makes_it_reconnect_at_once) {
-    play();
-    struct hc_client_event event = give_close(HC_CLOSE_TIMEOUT);
-    ck_assert_int_eq(event.kind, HC_CLIENT_EVENT_LOST);
-    ck_assert_int_eq(event.loss, HC_CLIENT_LOSS_TIMEOUT);
-    ck_assert_int_eq(next_datagram().kind, HC_DATAGRAM_HELLO);
-}
-END_TEST
-
 /// Sets one of the limits of keys to `left` before its end.
 static void wear(int which, uint32_t left) {
     if (which == 0)
@@ -734,9 +696,6 @@ static void add_all(TCase *tests) {
     tcase_add_test(tests, fixed_redundancy_forces_nothing_in_flight_and_resends_overdue_inputs);
     tcase_add_test(tests, client_stamps_and_forces_nothing_before_the_first_state);
     tcase_add_test(tests, input_that_does_not_fit_its_fields_is_cut_to_them);
-    tcase_add_test(tests, client_sends_close_three_times_at_once_and_seven_times_later);
-    tcase_add_test(tests, close_of_the_server_ends_the_session_at_once);
-    tcase_add_test(tests, close_of_a_silent_client_makes_it_reconnect_at_once);
     tcase_add_test(tests, client_allocates_only_at_creation_and_acceptance);
     tcase_add_test(tests, entropy_of_zeros_is_refused);
     tcase_add_test(tests, nonces_depend_on_entropy_token_and_time_only);

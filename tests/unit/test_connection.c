@@ -386,7 +386,7 @@ START_TEST(datagram_that_a_late_ack_is_the_first_to_name_is_measured) {
 }
 END_TEST
 
-START_TEST(each_end_sends_three_closes_at_once_and_seven_later) {
+START_TEST(each_end_sends_three_closes_at_once_and_the_others_apart) {
     for (int i = 0; i < 2; i++) {
         struct hc_connection *connection = &ends[i].connection;
         uint8_t out[HC_DATAGRAM_MAX];
@@ -401,6 +401,27 @@ START_TEST(each_end_sends_three_closes_at_once_and_seven_later) {
         }
         ck_assert_uint_eq(connection->closes_left, 0);
         ck_assert_uint_eq(hc_connection_close_due_us(connection), UINT64_MAX);
+    }
+}
+END_TEST
+
+START_TEST(ack_of_a_close_ends_them_and_an_ack_of_a_datagram_before_does_not) {
+    for (int i = 0; i < 2; i++) {
+        struct hc_connection *connection = &ends[i].connection;
+        struct hc_accepted accepted;
+        uint8_t out[HC_DATAGRAM_MAX];
+        ck_assert_uint_gt(hc_connection_wrap(connection, out, 0, 1000), 0);
+        struct hc_data data = {.seq = 1, .ack = connection->sent.next - 1};
+        hc_connection_close(connection, &(struct hc_close){.reason = HC_CLOSE_KICKED}, true, 1000);
+        ck_assert_uint_gt(hc_connection_send_close(connection, out, 1000), 0);
+        ck_assert_int_eq(hc_connection_accept(connection, &data, 2000, &accepted), HC_OK);
+        ck_assert_uint_eq(connection->closes_left, HC_CLOSES - 1);
+        ck_assert(!hc_connection_is_over(connection));
+        data = (struct hc_data){.seq = 2, .ack = connection->sent.next - 1};
+        ck_assert_int_eq(hc_connection_accept(connection, &data, 2000, &accepted), HC_OK);
+        ck_assert_uint_eq(connection->closes_left, 0);
+        ck_assert_uint_eq(hc_connection_close_due_us(connection), UINT64_MAX);
+        ck_assert(hc_connection_is_over(connection));
     }
 }
 END_TEST
@@ -471,7 +492,8 @@ int main(void) {
     tcase_add_test(tc, ack_that_came_before_its_datagram_was_sent_makes_the_round_trip_0);
     tcase_add_test(tc, round_trip_is_measured_by_the_first_datagram_that_reports_a_wait);
     tcase_add_test(tc, datagram_that_a_late_ack_is_the_first_to_name_is_measured);
-    tcase_add_test(tc, each_end_sends_three_closes_at_once_and_seven_later);
+    tcase_add_test(tc, each_end_sends_three_closes_at_once_and_the_others_apart);
+    tcase_add_test(tc, ack_of_a_close_ends_them_and_an_ack_of_a_datagram_before_does_not);
     tcase_add_test(tc, closes_after_a_pause_are_not_sent_all_at_once);
     tcase_add_test(tc, connection_that_the_peer_closed_sends_no_close);
     tcase_add_test(tc, connection_is_lost_by_silence_or_when_its_seqs_run_short);

@@ -192,7 +192,7 @@ START_TEST(the_order_of_messages_is_part_of_the_grammar) {
         {{BYTES(0x91, 0)}, false},
         {{BYTES(0x91, 10)}, true},
         {{BYTES(0x91, 10, 0x91, 10)}, false}, // two NAMES
-        {{BYTES(0x91, 11)}, false},
+        {{BYTES(0x91, 13)}, false},
         {{BYTES(0x91, 0xcc, 3)}, false}, // a type has one form
         {{BYTES(0x90)}, false},
         {{BYTES(0x03)}, false},

@@ -264,7 +264,42 @@ START_TEST(refused_users_are_closed_and_an_unordered_list_changes_nothing) {
     ck_assert_int_eq(hc_server_set_refused(server, ordered, 3, 0, now_us), HC_OK);
     ck_assert_uint_eq(hc_server_clients(server), 0);
     run(client);
-    ck_assert_int_eq(client_event.close, HC_CLOSE_KICKED);
+    ck_assert_int_eq(client_event.close, HC_CLOSE_REFUSED);
+    ck_assert_int_eq(event.close, HC_CLOSE_REFUSED);
+    ck_assert(!event.by_client);
+    hc_client_destroy(client);
+}
+END_TEST
+
+START_TEST(session_from_before_the_owners_instant_is_over) {
+    begin();
+    struct hc_client *client = create_client();
+    run(client);
+    ck_assert_int_eq(hc_server_set_refused(server, NULL, 0, UNIX_US / SECOND_US + 60, now_us),
+                     HC_OK);
+    run(client);
+    ck_assert_int_eq(client_event.close, HC_CLOSE_SESSION_OVER);
+    ck_assert_int_eq(event.close, HC_CLOSE_SESSION_OVER);
+    hc_client_destroy(client);
+}
+END_TEST
+
+START_TEST(restarting_server_is_closed_when_its_clients_know_and_denies_for_as_long) {
+    begin();
+    struct hc_client *client = create_client();
+    run(client);
+    hc_server_restart(server, 7, now_us);
+    ck_assert(!hc_server_closed(server));
+    exchange(client); // CLOSE
+    exchange(client); // and its answer
+    ck_assert(hc_server_closed(server));
+    ck_assert_int_eq(hc_client_state(client), HC_CLIENT_RECONNECTING);
+    struct hc_client *other = create_client();
+    run(other);
+    ck_assert_int_eq(client_event.kind, HC_CLIENT_EVENT_DENIED);
+    ck_assert_int_eq(client_event.deny, HC_DENY_SHUTDOWN);
+    ck_assert_uint_eq(client_event.retry_ms, 7000);
+    hc_client_destroy(other);
     hc_client_destroy(client);
 }
 END_TEST
@@ -326,6 +361,8 @@ int main(void) {
     tcase_add_test(tests, unreliable_messages_arrive_once_both_ways_and_only_while_connected);
     tcase_add_test(tests, an_unreliable_message_without_room_is_dropped_and_counted);
     tcase_add_test(tests, refused_users_are_closed_and_an_unordered_list_changes_nothing);
+    tcase_add_test(tests, session_from_before_the_owners_instant_is_over);
+    tcase_add_test(tests, restarting_server_is_closed_when_its_clients_know_and_denies_for_as_long);
     tcase_add_test(tests, server_issues_no_token_that_it_would_deny);
     tcase_add_test(tests, server_of_another_version_refuses_the_configuration);
     tcase_add_test(tests, defaults_fill_the_size_that_the_program_knows);

@@ -110,6 +110,9 @@ START_TEST(server_sends_forced_ranges_until_the_client_acks_them) {
 }
 END_TEST
 
+/// From the first CLOSE to the last.
+enum { CLOSES_US = (HC_CLOSES - HC_CLOSES_AT_ONCE) * HC_CLOSE_PERIOD_US };
+
 /// Sends the CLOSEs that are due up to `end_us`; returns their number.
 static unsigned send_closes(uint64_t end_us) {
     uint8_t out[HC_DATAGRAM_MAX];
@@ -121,34 +124,68 @@ static unsigned send_closes(uint64_t end_us) {
 }
 
 START_TEST(client_that_left_frees_its_place_after_the_last_close) {
-    hc_sv_peer_end(&peer, HC_CLOSE_LEFT, true, 0);
+    hc_sv_peer_end(&peer, &(struct hc_close){.reason = HC_CLOSE_LEFT}, true, 0);
     ck_assert(!hc_sv_peer_has_session(&peer));
-    ck_assert_uint_eq(send_closes(6 * HC_CLOSE_PERIOD_US), HC_CLOSES - 1);
+    ck_assert_uint_eq(send_closes(CLOSES_US - 1000), HC_CLOSES - 1);
     ck_assert_int_eq(peer.state, HC_SV_PEER_CLOSING);
-    ck_assert_uint_eq(send_closes(7 * HC_CLOSE_PERIOD_US), 1);
+    ck_assert_uint_eq(send_closes(CLOSES_US), 1);
     ck_assert_int_eq(peer.state, HC_SV_PEER_FREE);
 }
 END_TEST
 
 START_TEST(lost_client_lingers_while_its_closes_are_sent_and_after_them) {
-    hc_sv_peer_lose(&peer, 1000000, 0);
+    hc_sv_peer_lose(&peer, CLOSES_US, 0);
     ck_assert_int_eq(peer.state, HC_SV_PEER_LOST);
     ck_assert(hc_sv_peer_lingers(&peer));
-    ck_assert_uint_eq(send_closes(1000000), HC_CLOSES);
+    ck_assert_uint_eq(send_closes(CLOSES_US), HC_CLOSES);
     ck_assert_int_eq(peer.state, HC_SV_PEER_LINGERING);
     ck_assert(hc_sv_peer_lingers(&peer));
-    hc_sv_peer_end(&peer, HC_CLOSE_KICKED, true, 1000000);
+    hc_sv_peer_end(&peer, &(struct hc_close){.reason = HC_CLOSE_KICKED}, true, 1000000);
     ck_assert_int_eq(peer.state, HC_SV_PEER_FREE);
 }
 END_TEST
 
-START_TEST(lost_client_that_is_dropped_is_sent_the_rest_of_its_closes) {
+START_TEST(lost_client_that_is_dropped_is_sent_why) {
     hc_sv_peer_lose(&peer, 1000000, 0);
     ck_assert_uint_eq(send_closes(0), HC_CLOSES_AT_ONCE);
-    hc_sv_peer_end(&peer, HC_CLOSE_KICKED, true, 0);
+    hc_sv_peer_end(&peer, &(struct hc_close){.reason = HC_CLOSE_KICKED}, true, 0);
     ck_assert_int_eq(peer.state, HC_SV_PEER_CLOSING);
-    ck_assert_uint_eq(send_closes(1000000), HC_CLOSES - HC_CLOSES_AT_ONCE);
-    ck_assert_int_eq(peer.connection.close.reason, HC_CLOSE_TIMEOUT);
+    ck_assert_int_eq(peer.connection.close.reason, HC_CLOSE_KICKED);
+    ck_assert_uint_eq(send_closes(CLOSES_US), HC_CLOSES);
+    ck_assert_int_eq(peer.state, HC_SV_PEER_FREE);
+}
+END_TEST
+
+/// Gives the peer a DATA that acks its datagram `ack`, as far as its connection goes.
+static void accept_ack(uint32_t seq, uint32_t ack) {
+    struct hc_data data = {.seq = seq, .ack = ack};
+    struct hc_accepted accepted;
+    ck_assert_int_eq(hc_connection_accept(&peer.connection, &data, 0, &accepted), HC_OK);
+    hc_sv_peer_close_ended(&peer);
+}
+
+START_TEST(client_that_acks_a_close_frees_its_place_at_once) {
+    uint8_t out[HC_DATAGRAM_MAX];
+    ck_assert_uint_gt(hc_sv_peer_wrap(&peer, out, 0, 0), 0);
+    hc_sv_peer_end(&peer, &(struct hc_close){.reason = HC_CLOSE_KICKED}, true, 0);
+    ck_assert_uint_eq(send_closes(0), HC_CLOSES_AT_ONCE);
+    accept_ack(1, 1); // of the datagram before
+    ck_assert_int_eq(peer.state, HC_SV_PEER_CLOSING);
+    accept_ack(2, 2);
+    ck_assert_int_eq(peer.state, HC_SV_PEER_FREE);
+    ck_assert_uint_eq(send_closes(CLOSES_US), 0);
+}
+END_TEST
+
+START_TEST(lost_client_that_acks_its_close_lingers_and_may_leave) {
+    hc_sv_peer_lose(&peer, 1000000, 0);
+    ck_assert_uint_eq(send_closes(0), HC_CLOSES_AT_ONCE);
+    accept_ack(1, 3);
+    ck_assert_int_eq(peer.state, HC_SV_PEER_LINGERING);
+    hc_sv_peer_end(&peer, &(struct hc_close){.reason = HC_CLOSE_TIMEOUT}, false, 0);
+    open_peer(1);
+    hc_sv_peer_lose(&peer, 1000000, 0);
+    hc_sv_peer_closed(&peer, &(struct hc_close){.reason = HC_CLOSE_LEFT});
     ck_assert_int_eq(peer.state, HC_SV_PEER_FREE);
 }
 END_TEST
@@ -176,7 +213,7 @@ START_TEST(acked_snapshot_becomes_the_baseline_and_the_next_client_has_none) {
                       101);
     ck_assert_int_eq(acknowledge(2, 5), HC_MALFORMED);
     ck_assert_uint_eq(client->sent_log.base, 101);
-    hc_sv_peer_end(&peer, HC_CLOSE_LEFT, true, 0);
+    hc_sv_peer_end(&peer, &(struct hc_close){.reason = HC_CLOSE_LEFT}, true, 0);
     ck_assert_uint_eq(view->first, HC_SV_NO_SLOT); // the slots are there for other clients
     open_peer(2);
     ck_assert_uint_eq(client->sent_log.base, HC_NO_TICK);
@@ -209,7 +246,7 @@ END_TEST
 START_TEST(loss_lowers_the_sending_rate_and_acks_do_not) {
     uint8_t out[HC_DATAGRAM_MAX];
     for (uint32_t lost_one_in = 4; lost_one_in <= 1000; lost_one_in *= 250) {
-        hc_sv_peer_end(&peer, HC_CLOSE_LEFT, false, 0);
+        hc_sv_peer_end(&peer, &(struct hc_close){.reason = HC_CLOSE_LEFT}, false, 0);
         open_peer(1);
         for (uint32_t i = 1; i <= 300; i++) {
             uint64_t now_us = i * UINT64_C(16667);
@@ -257,7 +294,9 @@ int main(void) {
     tcase_add_test(tc, shortest_round_trip_stays_when_the_path_becomes_longer);
     tcase_add_test(tc, client_that_left_frees_its_place_after_the_last_close);
     tcase_add_test(tc, lost_client_lingers_while_its_closes_are_sent_and_after_them);
-    tcase_add_test(tc, lost_client_that_is_dropped_is_sent_the_rest_of_its_closes);
+    tcase_add_test(tc, lost_client_that_is_dropped_is_sent_why);
+    tcase_add_test(tc, client_that_acks_a_close_frees_its_place_at_once);
+    tcase_add_test(tc, lost_client_that_acks_its_close_lingers_and_may_leave);
     tcase_add_test_raise_signal(tc, client_without_connection_cannot_lose_it, SIGABRT);
     tcase_add_test(tc, server_sends_forced_ranges_until_the_client_acks_them);
     tcase_add_test(tc, acked_snapshot_becomes_the_baseline_and_the_next_client_has_none);

@@ -1,0 +1,63 @@
+#!/bin/sh
+# SIGUSR2 restarts a server as planned: all clients wait and play again with their tickets, in one world and in
+# several matches. After SIGTERM all are told that it shuts down, and none tries on.
+set -u
+. "$(dirname "$0")/lib.inc"
+
+"$bin/hindcastd" key --key-file "$work/keys" >/dev/null
+"$bin/hindcastd" token --key-file "$work/keys" --count 16 --client-id 1 --life 3600 >"$work/tokens"
+
+# begin NAME ARGUMENTS...: starts the next server, at the port of the first.
+port=0
+begin() {
+    name=$1
+    shift
+    serve_with "$name" --key-file "$work/keys" --port "$port" --max-clients 16 --log-format json "$@"
+    server=$pid
+}
+
+# told NAME REASON: each of the 16 sessions of the server ended once, for this reason and by the server.
+told() {
+    python3 - "$work/$1.err" "$2" <<'PYTHON'
+import json, sys
+left = [e for e in map(json.loads, open(sys.argv[1])) if e["event"] == "left"]
+assert len(left) == 16 and {(e["reason"], e["by"]) for e in left} == {(sys.argv[2], "server")}, left
+PYTHON
+}
+
+begin one
+start bots hindcast-bot --connect "127.0.0.1:$port" --count 16 --token "$work/tokens" --link ok
+bots=$pid
+check "16 bots play in one world" await shows "$work/one.err" '"joined"' 16
+before=one restarts=0
+for matches in 1 4 4; do
+    kill -USR2 "$server"
+    finish "$server"
+    check "the server ends with a good verdict on SIGUSR2" good "$before"
+    restarts=$((restarts + 1))
+    begin "again$restarts" --matches $matches --workers $((matches > 1 ? 2 : 1))
+    check "it has told all clients that it restarts" told "$before" "the server is restarting"
+    check "after restart $restarts, with --matches $matches, all play again" \
+        await shows "$work/again$restarts.err" '"joined"' 16
+    before=again$restarts
+done
+check "the bots print why they wait" grep -q "has lost its connection: the server restarts" "$work/bots.err"
+kill -TERM "$server"
+finish "$server"
+check "the server has told all clients that it shuts down" told "$before" "the server is shutting down"
+finish "$bots"
+check "all bots came back each time and ended with the server, and no snapshot was wrong" report bots \
+    "(c['reconnects'] == 16 * $restarts and c['closed_by_server'] == 16 and c['timeouts'] == 0 and
+      c['hash_checks'] > 0 and c['hash_mismatches'] == 0)"
+
+begin idle --restart-seconds 300
+start late hindcast-bot --connect "127.0.0.1:$port" --count 1 --token "$work/tokens"
+late=$pid
+check "a bot plays again with its first token, which the new server does not know as used" \
+    await shows "$work/idle.err" '"joined"' 1
+kill -USR2 "$server"
+finish "$server"
+check "the log names the seconds that the clients are told" shows "$work/idle.err" '"restart_seconds": *300' 1
+kill -TERM "$late"
+finish "$late"
+end

@@ -1,0 +1,122 @@
+/// The ends of connections reach the other side over bad links, and a restart is one of them.
+#include "tests/scenario/scenario.h"
+#include "tests/scenario/require.h"
+
+#include "tests/run_suite.h"
+
+#include <stdio.h>
+
+enum { CLIENTS = SCENARIO_CLIENTS_MAX, ROUNDS = 8 };
+
+static const char *const links[] = {"bad", "awful"};
+
+/// A simulation in which all clients play over this link.
+static struct hc_sim *begin(const char *link, uint64_t seed) {
+    struct hc_sim_config config = scenario_config_bare(CLIENTS, 0, seed);
+    ck_assert(hc_network_sim_preset(link, &config.up));
+    config.down = config.up;
+    struct hc_sim *sim = hc_sim_create(&config);
+    ck_assert(sim != NULL);
+    for (unsigned c = 0; c < CLIENTS; c++) {
+        hc_sim_setup(sim, c)->user = c + 1;
+        ck_assert(hc_sim_connect(sim, c));
+    }
+    unsigned playing = 0;
+    while (playing < CLIENTS) {
+        hc_sim_run(sim, 100 * MS_US);
+        for (unsigned c = playing = 0; c < CLIENTS; c++)
+            playing += hc_client_state(hc_sim_client(sim, c)) == HC_CLIENT_PLAYING;
+    }
+    return sim;
+}
+
+static unsigned datagrams; ///< with a CLOSE, from the host
+
+START_TEST(every_client_learns_over_any_link_that_the_server_ends) {
+    unsigned missed = 0;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct hc_sim *sim = begin(links[_i], 700 + round);
+        hc_sim_shutdown(sim);
+        hc_sim_run(sim, 3 * SECOND_US);
+        for (unsigned c = 0; c < CLIENTS; c++)
+            missed += hc_sim_events(sim, c)->last.close != HC_CLOSE_SHUTDOWN;
+        ck_assert(hc_sv_host_closed(hc_sim_host(sim)));
+        hc_sim_destroy(sim);
+    }
+    printf("%s: %u of %u ends were missed\n", links[_i], missed, CLIENTS * ROUNDS);
+    ck_assert_uint_eq(missed, 0);
+}
+END_TEST
+
+START_TEST(server_learns_over_any_link_that_a_client_leaves) {
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct hc_sim *sim = begin(links[_i], 800 + round);
+        for (unsigned c = 0; c < CLIENTS; c++)
+            hc_sim_leave(sim, c);
+        hc_sim_run(sim, 3 * SECOND_US);
+        ck_assert_uint_eq(hc_sv_host_stats(hc_sim_host(sim))->leaves, CLIENTS);
+        for (unsigned c = 0; c < CLIENTS; c++)
+            ck_assert_int_eq(hc_client_state(hc_sim_client(sim, c)), HC_CLIENT_CLOSED);
+        hc_sim_destroy(sim);
+    }
+}
+END_TEST
+
+/// Counts the datagrams that the host sends.
+static void count_sent(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
+                       size_t size) {
+    (void)context, (void)sim, (void)client, (void)bytes, (void)size;
+    datagrams++;
+}
+
+START_TEST(server_stops_sending_closes_when_they_are_acked) {
+    struct hc_sim_config config = scenario_config_bare(CLIENTS, 20, 900);
+    config.hooks.host_sent = count_sent;
+    struct hc_sim *sim = hc_sim_create(&config);
+    for (unsigned c = 0; c < CLIENTS; c++)
+        ck_assert(hc_sim_connect(sim, c));
+    hc_sim_run(sim, SECOND_US);
+    datagrams = 0;
+    hc_sim_shutdown(sim);
+    hc_sim_run(sim, 100 * MS_US);
+    ck_assert(hc_sv_host_closed(hc_sim_host(sim)));
+    ck_assert_uint_eq(datagrams, CLIENTS * HC_CLOSES_AT_ONCE); // the ack came before the fourth
+    hc_sim_destroy(sim);
+}
+END_TEST
+
+START_TEST(all_clients_of_a_planned_restart_wait_and_play_again) {
+    enum { SECONDS = 2 };
+    struct hc_sim *sim = begin(links[_i], 950);
+    hc_sim_announce_restart(sim, SECONDS);
+    hc_sim_run(sim, 3 * SECOND_US);
+    ck_assert(hc_sv_host_closed(hc_sim_host(sim)));
+    for (unsigned c = 0; c < CLIENTS; c++) {
+        const struct hc_client_event *last = &hc_sim_events(sim, c)->last;
+        ck_assert_int_eq(last->kind, HC_CLIENT_EVENT_LOST);
+        ck_assert_int_eq(last->loss, HC_CLIENT_LOSS_RESTART);
+        ck_assert_uint_ge(last->retry_ms, SECONDS * 1000);
+    }
+    ck_assert(hc_sim_restart_host(sim));
+    unsigned back = 0;
+    for (unsigned n = 0; back < CLIENTS && n < 250; n++) {
+        hc_sim_run(sim, 100 * MS_US);
+        for (unsigned c = back = 0; c < CLIENTS; c++)
+            back += hc_client_state(hc_sim_client(sim, c)) == HC_CLIENT_PLAYING;
+    }
+    ck_assert_uint_eq(back, CLIENTS);
+    hc_sim_destroy(sim);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("close");
+    TCase *tests = tcase_create("close");
+    tcase_set_timeout(tests, 600);
+    tcase_add_loop_test(tests, every_client_learns_over_any_link_that_the_server_ends, 0, 2);
+    tcase_add_loop_test(tests, server_learns_over_any_link_that_a_client_leaves, 0, 2);
+    tcase_add_test(tests, server_stops_sending_closes_when_they_are_acked);
+    tcase_add_loop_test(tests, all_clients_of_a_planned_restart_wait_and_play_again, 0, 2);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
