@@ -206,9 +206,20 @@ static void record_ticks(struct hc_cl_bot *bot, uint64_t now) {
         bot->first = as_of;
     bot->received = true;
     bot->last = as_of;
+    if (hc_client_stats(bot->client)->snapshots != bot->snapshots)
+        bot->snapshot_us = now;
+    bot->snapshots = hc_client_stats(bot->client)->snapshots;
     if (bot->due.from_us == 0)
         hc_cl_due_begin(&bot->due, hc_client_stats(bot->client),
                         hc_cl_udp_stats(bot->udp).sim_lost_down, now);
+}
+
+/// Records how old the newest snapshot is at a tick. A round trip counts only if it is answered, so
+/// a server that stands still for a while hardly shows in it; here each tick of that time counts.
+static void record_age(const struct hc_cl_bot *bot, uint64_t now) {
+    enum hc_client_state state = hc_client_state(bot->client);
+    if (bot->received && (state == HC_CLIENT_PLAYING || state == HC_CLIENT_STALLED))
+        hc_histogram_record(&bot->bots->result->snapshot_age_us, hc_since(bot->snapshot_us, now));
 }
 
 /// Records how late the datagram that is due is sent. Deadlines follow the client clock and never
@@ -243,8 +254,10 @@ static void run(struct hc_cl_bot *bot, uint64_t now) {
     struct hc_client_event event;
     size_t size;
     record_ticks(bot, now);
-    if (hc_client_deadline(bot->client) <= now)
+    if (hc_client_deadline(bot->client) <= now) {
+        record_age(bot, now);
         think(bot, now);
+    }
     hc_client_advance(bot->client, now);
     while ((size = hc_client_send(bot->client, bytes, now)) > 0)
         hc_cl_udp_send(bot->udp, bytes, size, now);
@@ -295,7 +308,7 @@ void hc_cl_bot_renew(struct hc_cl_bot *bot, uint32_t token) {
     hc_client_destroy(bot->client);
     bot->client = NULL;
     bot->received = bot->denial_printed = false;
-    bot->accepted_us = bot->received_us = bot->due_us = 0;
+    bot->accepted_us = bot->received_us = bot->due_us = bot->snapshots = 0;
     bot->due = (struct hc_cl_due){.from_us = 0};
     bot->decided = HC_NO_TICK;
     bot->token = token;

@@ -44,6 +44,8 @@ struct hc_cl_bot {
     hc_tick decided;                          ///< newest tick for which the brain chose an input
     uint64_t received_us;                     ///< when the newest accepted datagram arrived
     bool received;                            ///< a snapshot
+    uint64_t snapshots;                       ///< that were received as of the last turn
+    uint64_t snapshot_us;                     ///< when the newest one arrived
     struct hc_cl_due due;                     ///< the session's snapshots
     bool rejoined;                            ///< a session before this one has ended
     bool denial_printed;                      ///< for the current attempts to connect

@@ -95,9 +95,10 @@ struct hc_cl_fleet_result {
     struct hc_cl_due_snapshots snapshots;
     uint64_t looks, others_seen; ///< samples of full clients, and the other players seen in them
     struct hc_histogram join_us; ///< from a client's start to its ACCEPT
-    struct hc_histogram input_delay; ///< in effect on each connection, ticks
-    uint64_t jitter_us;              ///< summed over the clients that measured one
-    uint32_t jitters;                ///< number of these clients
+    struct hc_histogram snapshot_age_us; ///< of the newest snapshot, at each tick
+    struct hc_histogram input_delay;     ///< in effect on each connection, ticks
+    uint64_t jitter_us;                  ///< summed over the clients that measured one
+    uint32_t jitters;                    ///< number of these clients
     struct hc_cl_udp_stats udp;
     struct hc_cl_fleet_self self;
 };

@@ -113,6 +113,7 @@ void hc_cl_fleet_merge(struct hc_cl_fleet_result *result, const struct hc_cl_fle
     result->looks += other->looks;
     result->others_seen += other->others_seen;
     hc_histogram_merge(&result->join_us, &other->join_us);
+    hc_histogram_merge(&result->snapshot_age_us, &other->snapshot_age_us);
     hc_histogram_merge(&result->input_delay, &other->input_delay);
     result->jitter_us += other->jitter_us;
     hc_cl_fleet_add_udp(&result->udp, &other->udp);

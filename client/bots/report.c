@@ -272,6 +272,8 @@ json_t *hc_cl_report_json(const char *program, const char *version,
         "client", client_part(options, result), "load", self_part(options, result));
     json_object_set_new(json_object_get(report, "load"), "held",
                         held(program, options, result, server_part, why));
+    json_object_set_new(report, "snapshot_age_ms",
+                        hc_report_histogram(&result->snapshot_age_us, 1000));
     json_object_set_new(report, "percentile_error", json_real(percentile_error));
     return report;
 }
@@ -338,6 +340,7 @@ static void print_clients(const json_t *report, FILE *out) {
                    hc_report_number(client, "connections_lost"),
                    hc_report_number(client, "reconnects"));
     hc_report_line_histogram(out, report, "round trip", "rtt_ms", 1, "ms", "");
+    hc_report_line_histogram(out, report, "snapshot age", "snapshot_age_ms", 1, "ms", "");
     if (hc_report_find(report, "jitter_ms") != NULL)
         hc_report_line(out, "jitter", "%.1f ms", hc_report_number(report, "jitter_ms"));
     hc_report_print_bandwidth(out, report);

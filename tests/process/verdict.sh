@@ -73,6 +73,26 @@ check "a run whose server was killed exits with 1" test "$status" = 1
 check "the verdict names it" reasons bereft cut_off
 finish "$dies"
 
+# The server stands still for 2 s.
+serve frozen --status-every 1
+frozen=$pid
+start still hindcast-load --connect "127.0.0.1:$port" --clients 2 --light 2 --duration 8 --processes 1
+still=$pid
+check "its clients play" await grep -q "status .*clients=4" "$work/frozen.err"
+kill -STOP "$frozen"
+sleep 2
+kill -CONT "$frozen"
+finish "$still"
+check "a server that stood still for 2 s shows in the age of the newest snapshot" python3 - "$work/still.json" <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+age = r["snapshot_age_ms"]
+assert age["p90"] > 200 and age["p99"] > 1000 and age["count"] > 4 * 60, age
+assert not r["verdict"]["ok"], r["verdict"]
+END
+kill -TERM "$frozen"
+finish "$frozen"
+
 # The load test is stopped for a while.
 serve waits --status-every 1
 waits=$pid
