@@ -34,10 +34,14 @@ static bool can_reply(const struct hc_sv_host *host) {
     return false;
 }
 
+/// Answers a client of another game or build, which has the protocol_id `other`.
 static enum hc_status reply_version(struct hc_sv_host *host, const struct hc_address *from,
-                                    const uint8_t nonce[static HC_NONCE_SIZE]) {
+                                    const uint8_t nonce[static HC_NONCE_SIZE], uint64_t other) {
     struct hc_version version = {.protocol_id = host->protocol_id};
     struct hc_sv_reply *reply = hc_sv_host_new_reply(host, from);
+    host->stats.other_builds++;
+    host->stats.other_build =
+        (struct hc_server_other_build){.address = *from, .protocol_id = other};
     memcpy(version.client_nonce, nonce, HC_NONCE_SIZE);
     reply->size = hc_datagram_put_version(&version, reply->bytes);
     return HC_OK;
@@ -50,7 +54,7 @@ static enum hc_status receive_hello(struct hc_sv_host *host, const struct hc_add
     if (status != HC_OK && status != HC_UNEXPECTED)
         return status;
     if (status == HC_UNEXPECTED || hello.protocol_id != host->protocol_id)
-        return reply_version(host, from, hello.client_nonce);
+        return reply_version(host, from, hello.client_nonce, hello.protocol_id);
     struct hc_sv_reply *reply = hc_sv_host_new_reply(host, from);
     struct hc_datagram_cookie cookie = {.slot = hc_cookie_slot(now_us)};
     memcpy(cookie.client_nonce, hello.client_nonce, HC_NONCE_SIZE);
@@ -510,7 +514,7 @@ static enum hc_status receive_connect(struct hc_sv_host *host, const struct hc_a
     if (status != HC_OK && status != HC_INVALID) // HC_INVALID: too many players
         return status;
     if (connect->protocol_id != host->protocol_id)
-        return reply_version(host, from, connect->client_nonce);
+        return reply_version(host, from, connect->client_nonce, connect->protocol_id);
     status = hc_cookie_check(&host->jar, now_us, connect->slot, from, connect->client_nonce,
                              connect->cookie);
     if (status != HC_OK)

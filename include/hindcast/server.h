@@ -180,6 +180,12 @@ struct hc_server_denials {
     uint64_t client_id;        ///< of the newest, if `proven`
 };
 
+/// The newest HELLO or CONNECT of another game, or of another build of this one.
+struct hc_server_other_build {
+    struct hc_address address; ///< anybody may have sent it in this address's name
+    uint64_t protocol_id;
+};
+
 /// The snapshots and joins that an overloaded server leaves out, see hc_server_note_work.
 enum hc_server_overload_level {
     HC_SERVER_OVERLOAD_NONE,
@@ -231,6 +237,7 @@ struct hc_server_stats {
     uint64_t joins, leaves, timeouts, denied;
     uint64_t
         desyncs; ///< clients that left because they compute another world, see hindcast/client.h
+    uint64_t other_builds;         ///< HELLOs and CONNECTs of others, answered with VERSION
     uint64_t unproven;             ///< CONNECTs without the secret of their token: not answered
     uint64_t lost, resumed, moved; ///< connections, as the events of these names
     uint64_t resets;               ///< sent
@@ -257,6 +264,7 @@ struct hc_server_stats {
 
     struct hc_server_denials denials[HC_DENY_REASONS_END]; ///< by hc_deny_reason, the
                                                            ///< game's own as HC_DENY_REFUSED
+    struct hc_server_other_build other_build;
     uint32_t longest_unsent_ticks; ///< the longest wait of a unit in a client's interest
     struct hc_server_overload overload;
     struct hc_server_remembered remembered;

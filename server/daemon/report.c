@@ -119,6 +119,7 @@ static json_t *server_part(const struct hc_sv_report *report) {
     json_object_set_new(server, "desync_count", json_integer((json_int_t)host->desyncs));
     json_object_set(server, "desyncs", report->desyncs);
     json_object_set(server, "overflows", report->overflows);
+    json_object_set_new(server, "other_builds", json_integer((json_int_t)host->other_builds));
     json_object_set_new(server, "remembered_users", remembered_part(&host->remembered));
     json_object_update(server, more);
     json_decref(more);
@@ -155,9 +156,10 @@ static void add_remembered(struct hc_server_remembered *sum,
 static void add_counts(struct hc_server_stats *sum, const struct hc_server_stats *one) {
     enum { END = offsetof(struct hc_server_stats, denials) };
     // Less than a count more than the members that the caller adds: no count stands among them.
-    _Static_assert(sizeof(*sum) - END < sizeof(sum->denials) + sizeof(sum->overload) +
-                                            sizeof(sum->latest) + sizeof(sum->remembered) +
-                                            2 * sizeof(sum->lateness) + 3 * sizeof(uint64_t),
+    _Static_assert(sizeof(*sum) - END < sizeof(sum->denials) + sizeof(sum->other_build) +
+                                            sizeof(sum->overload) + sizeof(sum->latest) +
+                                            sizeof(sum->remembered) + 2 * sizeof(sum->lateness) +
+                                            3 * sizeof(uint64_t),
                    "counts stand before the denials");
     add_u64((uint64_t *)(void *)sum, (const uint64_t *)(const void *)one, END / sizeof(uint64_t));
 }

@@ -154,6 +154,21 @@ static void log_denials(struct hc_sv_status *status, struct hc_sv_log *log,
     }
 }
 
+/// Logs the clients of other games and builds.
+static void log_builds(struct hc_sv_status *status, struct hc_sv_log *log,
+                       const struct hc_server_stats *host, bool last, uint64_t now_us) {
+    uint64_t fresh;
+    if (!is_due(&status->builds, host->other_builds, last, now_us, &fresh))
+        return;
+    char address[HC_ADDRESS_TEXT_MAX], protocol_id[24];
+    snprintf(protocol_id, sizeof(protocol_id), "0x%016" PRIx64, host->other_build.protocol_id);
+    log_event(status, log, HC_SV_LOG_WARN, "other-build",
+              json_pack("{s:I, s:s, s:s, s:s}", "count", (json_int_t)fresh, "address",
+                        hc_address_format(&host->other_build.address, address), "protocol_id",
+                        protocol_id, "why",
+                        "clients of another game, or of another build of this one, ask to join"));
+}
+
 /// Logs the ticks that were over budget, and those that were left out.
 static void log_ticks(struct hc_sv_status *status, struct hc_sv_log *log,
                       const struct hc_sv_report *report, bool last, uint64_t now_us) {
@@ -186,6 +201,7 @@ static void log_inputs(struct hc_sv_status *status, struct hc_sv_log *log,
 void hc_sv_status_log_troubles(struct hc_sv_status *status, struct hc_sv_log *log,
                                const struct hc_sv_report *report, bool last, uint64_t now_us) {
     log_denials(status, log, report->host, last, now_us);
+    log_builds(status, log, report->host, last, now_us);
     log_ticks(status, log, report, last, now_us);
     log_inputs(status, log, report->host, last, now_us);
 }

@@ -22,7 +22,7 @@ struct hc_sv_status {
     uint64_t bytes_down, bytes_up;          ///< with IP and UDP headers
     enum hc_server_overload_level overload; ///< the highest level logged since there was none
     bool linear;                            ///< the newest line said that snapshots are linear
-    struct hc_sv_status_line denials[HC_DENY_REASONS_END], versions, ticks, inputs;
+    struct hc_sv_status_line denials[HC_DENY_REASONS_END], builds, ticks, inputs;
     struct hc_sv_status_remembered {
         bool filling, full; ///< it was logged
         uint64_t forgotten; ///< when it was looked at last

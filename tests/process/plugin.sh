@@ -178,6 +178,9 @@ check "a bot with random inputs plays over a bad link" good second
 kill -TERM "$server"
 finish "$server"
 check "the server of a plugin ends with a good verdict" good server
+check "its log names the client of another build, with both protocol_ids" \
+    sh -c 'test "$(grep -E " (started|other-build) " "$1" | grep -o "protocol_id=[0-9a-fx]*" | sort -u | wc -l)" = 2' \
+    sh "$work/server.err"
 check "its log names the game" grep -q 'game=pong\|game="pong"' "$work/server.err"
 check "late inputs have changed the past" report server 's["rewinds"] > 0 and inputs["late"] > 0'
 
