@@ -7,6 +7,8 @@
 #include <sodium.h>
 #include <string.h>
 
+enum { DENIED_MAX_US = 20000000 }; ///< added to the time of a first connection
+
 void hc_cl_handshake_begin(struct hc_client *client, uint64_t now_us) {
     struct hc_cl_handshake *handshake = &client->handshake;
     *handshake = (struct hc_cl_handshake){.due = false};
@@ -59,12 +61,8 @@ static enum hc_status store_cookie(struct hc_client *client,
             memcmp(handshake->cookies[i].cookie, cookie->cookie, HC_COOKIE_SIZE) == 0)
             return HC_DUPLICATE;
     uint32_t place = handshake->cookies_came++;
-    if (place >= HC_COOKIES) {
-        uint8_t drawn[4];
-        hc_ratchet_draw(&client->ratchet, drawn, sizeof drawn);
-        struct hc_reader reader = hc_bytes_reader(drawn, sizeof drawn);
-        place = hc_bytes_get_u32(&reader) % handshake->cookies_came;
-    }
+    if (place >= HC_COOKIES)
+        place = hc_cl_session_draw_below(client, handshake->cookies_came);
     if (place >= HC_COOKIES)
         return HC_FULL;
     handshake->cookies[place] = *cookie;
@@ -260,6 +258,20 @@ static enum hc_status receive_accept(struct hc_client *client, const uint8_t *by
     return HC_OK;
 }
 
+/// Asks again after a DENY's `retry_ms` and up to half as long: clients of one address that were
+/// denied together would else be denied together again. A first connection has more time by as
+/// much, within bounds.
+static void ask_again(struct hc_client *client, uint32_t retry_ms, uint64_t now_us) {
+    struct hc_cl_handshake *handshake = &client->handshake;
+    uint64_t wait_us = (uint64_t)retry_ms * 1000;
+    wait_us += (uint64_t)hc_cl_session_draw_below(client, retry_ms) * 500;
+    turn_to(handshake, false, now_us + wait_us);
+    handshake->due = false;
+    handshake->denied_us += wait_us;
+    if (handshake->denied_us > DENIED_MAX_US)
+        handshake->denied_us = DENIED_MAX_US;
+}
+
 static enum hc_status receive_deny(struct hc_client *client, const uint8_t *bytes, size_t size,
                                    uint64_t now_us) {
     struct hc_cl_handshake *handshake = &client->handshake;
@@ -282,8 +294,7 @@ static enum hc_status receive_deny(struct hc_client *client, const uint8_t *byte
         return HC_OK;
     bool again = client->state == HC_CLIENT_RECONNECTING || deny.reason == HC_DENY_RATE;
     if (again && deny.retry_ms > 0) {
-        turn_to(handshake, false, now_us + (uint64_t)deny.retry_ms * 1000);
-        handshake->due = false;
+        ask_again(client, deny.retry_ms, now_us);
         return HC_OK;
     }
     hc_cl_session_log(client, "refused by the server");

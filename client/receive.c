@@ -329,10 +329,7 @@ static void take_names(struct hc_client *client, const struct received *received
 
 /// How long a client waits for a server that is back after `seconds`: not all come at once.
 static uint64_t restart_wait_us(struct hc_client *client, uint32_t seconds) {
-    uint8_t drawn[4];
-    hc_ratchet_draw(&client->ratchet, drawn, sizeof drawn);
-    struct hc_reader reader = hc_bytes_reader(drawn, sizeof drawn);
-    return (uint64_t)seconds * 1000000 + hc_bytes_get_u32(&reader) % HC_RESTART_SPREAD_US;
+    return (uint64_t)seconds * 1000000 + hc_cl_session_draw_below(client, HC_RESTART_SPREAD_US);
 }
 
 /// Ends the session, or reconnects if the server closed because it received nothing or restarts.

@@ -135,6 +135,13 @@ uint64_t hc_cl_session_interval_us(const struct hc_client *client) {
     return 1000000u / client->welcome.tick_rate;
 }
 
+uint32_t hc_cl_session_draw_below(struct hc_client *client, uint32_t bound) {
+    uint8_t drawn[4];
+    hc_ratchet_draw(&client->ratchet, drawn, sizeof drawn);
+    struct hc_reader reader = hc_bytes_reader(drawn, sizeof drawn);
+    return hc_bytes_get_u32(&reader) % bound;
+}
+
 void hc_cl_session_log(const struct hc_client *client, const char *line) {
     if (client->config.log != NULL)
         client->config.log(client->config.log_context, line);
@@ -241,7 +248,7 @@ static bool predicting(const struct hc_client *client) {
 /// When the attempt to connect, or the connection, times out.
 static uint64_t timeout_us(const struct hc_client *client) {
     if (client->state == HC_CLIENT_CONNECTING)
-        return client->begun_us + client->config.timeout_us;
+        return client->begun_us + client->config.timeout_us + client->handshake.denied_us;
     if (client->state == HC_CLIENT_RECONNECTING)
         return client->lost_us + client->config.reconnect_us;
     return hc_connection_lost_us(&client->connection, client->config.timeout_us);

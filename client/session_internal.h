@@ -53,6 +53,7 @@ struct hc_cl_handshake {
     bool hinted;           ///< a DENY came that does not end the attempt:
     struct hc_deny hint;   ///< the newest such DENY
     bool proven;           ///< the server sent it
+    uint64_t denied_us;    ///< added to the time of a first connection by such DENYs
 };
 
 /// The newest snapshot. Only receive.c writes to it.
@@ -211,6 +212,9 @@ void hc_cl_session_free_world(struct hc_client *client);
 
 /// Writes a line to the game's log, if it has one.
 void hc_cl_session_log(const struct hc_client *client, const char *line);
+
+/// Draws an unpredictable number below `bound`, which is not 0.
+uint32_t hc_cl_session_draw_below(struct hc_client *client, uint32_t bound);
 
 /// The times shown at `now_us`; the timeline must be started.
 struct hc_cl_interpolation_times hc_cl_session_shown(const struct hc_client *client,

@@ -404,6 +404,8 @@ static enum hc_status check_attempt(struct hc_sv_host *host, const struct hc_add
     // This check is last, because a denied attempt does not count: a CONNECT that somebody repeats
     // takes nothing from other clients at its address.
     *reason = HC_DENY_RATE;
+    if (attempt->token.kind == HC_TOKEN_RESUME) // its user was admitted, and has a limit of its own
+        return HC_OK;
     return hc_sv_address_limit_take(&host->rate, from, host->config.connects_per_address, now_us)
                ? HC_OK
                : HC_FULL;

@@ -78,6 +78,26 @@ START_TEST(all_clients_of_a_restarted_server_play_again_within_two_seconds) {
 }
 END_TEST
 
+START_TEST(a_household_below_its_limit_gets_in_and_is_back_at_once_after_a_restart) {
+    enum { HOUSEHOLD = 48, ALL_IN_S = 15 };
+    struct hc_sim_config config = scenario_config_bare(HOUSEHOLD, 30, 513);
+    config.behind_router = true;
+    config.host.clients_per_address = 64;
+    struct hc_sim *sim = hc_sim_create(&config);
+    ck_assert_ptr_nonnull(sim);
+    for (unsigned c = 0; c < HOUSEHOLD; c++)
+        ck_assert(hc_sim_connect(sim, c));
+    hc_sim_run(sim, ALL_IN_S * SECOND_US);
+    ck_assert_uint_eq(playing(sim), HOUSEHOLD);
+    ck_assert_uint_ge(host_stats(sim)->denied, 1);
+    ck_assert(hc_sim_restart_host(sim));
+    hc_sim_run(sim, 3 * SECOND_US);
+    ck_assert_uint_eq(playing(sim), HOUSEHOLD);
+    check_hashes(sim);
+    hc_sim_destroy(sim);
+}
+END_TEST
+
 START_TEST(a_client_reconnects_repeatedly_and_no_key_seals_twice_with_one_nonce) {
     hc_crypto_calls_reset();
     struct hc_sim_config config = scenario_config_bare(2, 30, 502);
@@ -444,5 +464,7 @@ int main(void) {
                    a_client_that_plays_through_two_key_rotations_reconnects_with_its_newest_ticket);
     tcase_add_test(tests, messages_arrive_once_and_in_order_across_lost_connections);
     suite_add_tcase(suite, tests);
+    tcase_add_test(add_long_plays(suite),
+                   a_household_below_its_limit_gets_in_and_is_back_at_once_after_a_restart);
     return run_suite(suite);
 }

@@ -180,6 +180,12 @@ static size_t host_send(struct hc_sim *sim, struct hc_address *to, uint8_t *byte
     return size;
 }
 
+/// The address of a client's port, as the host sees it.
+static struct hc_address address_of(const struct hc_sim *sim, uint16_t port) {
+    return sim->config.behind_router ? hc_address_ipv4(192, 0, 2, 1, port)
+                                     : hc_address_ipv4(127, 0, 0, 1, port);
+}
+
 /// Sends all datagrams of the host, and polls its events.
 static void drain_host(struct hc_sim *sim) {
     const struct hc_sim_hooks *hooks = &sim->config.hooks;
@@ -187,7 +193,8 @@ static void drain_host(struct hc_sim *sim) {
     struct hc_address to;
     size_t size;
     while ((size = host_send(sim, &to, bytes)) > 0) {
-        HC_ASSERT(hc_address_is_loopback(&to));
+        struct hc_address known = address_of(sim, to.port);
+        HC_ASSERT(hc_address_equal(&to, &known));
         if (to.port < PORT_FIRST) { // a stranger's
             sim->strangers++;
             sim->stranger_bytes += size;
@@ -274,7 +281,7 @@ static void deliver_up(struct hc_sim *sim, unsigned client) {
     int length;
     while ((length = hc_network_sim_receive(seat->up, sim->now, packet, sizeof(packet))) >= 0) {
         uint16_t port = port_of(packet);
-        struct hc_address from = hc_address_ipv4(127, 0, 0, 1, port);
+        struct hc_address from = address_of(sim, port);
         mix_number(sim, sim->now);
         mix(sim, packet, (size_t)length);
         size_t size = (size_t)length - PORT_SIZE;
@@ -687,7 +694,7 @@ struct hc_client *hc_sim_client(struct hc_sim *sim, unsigned client) {
 }
 
 struct hc_address hc_sim_address(const struct hc_sim *sim, unsigned client) {
-    return hc_address_ipv4(127, 0, 0, 1, seat_of(sim, client)->port);
+    return address_of(sim, seat_of(sim, client)->port);
 }
 
 const struct hc_sim_events *hc_sim_events(const struct hc_sim *sim, unsigned client) {

@@ -85,6 +85,7 @@ struct hc_sim_config {
     /// Adds the hash of each client's world at each tick to the trace; expensive with many clients.
     bool trace_worlds;
     const struct hc_allocator *allocator; ///< of the links
+    bool behind_router; ///< all clients have one address that is not loopback, 192.0.2.1
     struct hc_sim_hooks hooks;
     void *context; ///< the hooks' first argument
 };
