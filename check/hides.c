@@ -35,8 +35,9 @@ static void check(const struct hc_world *world, const struct hc_world *build, hc
     struct hc_ck_result first = ask(world, both, 0);
     (void)ask(world, between, 0); // a function that keeps something answers otherwise then
     struct hc_ck_result again = ask(world, both, 0), dirty = ask(world, both, DIRTY);
-    const struct hc_ck_result *results[] = {&first, &again, &dirty};
-    for (unsigned i = 0; i < sizeof(results) / sizeof(*results); i++)
+    enum { RESULTS = 3 };
+    const struct hc_ck_result *results[RESULTS] = {&first, &again, &dirty};
+    for (unsigned i = 0; i < RESULTS; i++)
         if (results[i]->end.signal != 0) {
             char place[PLACE];
             hc_ck_crash(faults, &results[i]->end, "%s: hides, for the viewer entity %u,",

@@ -285,7 +285,7 @@ void hc_cl_interpolation_compose(struct hc_cl_interpolation *interpolation,
 /// Whether the errors put the entity farther off than it may move without a jump.
 static bool too_far(const struct hc_world *world, hc_entity entity, const int64_t *errors) {
     int64_t limit = (int64_t)hc_world_kind(world, entity)->teleport * HC_CL_INTERPOLATION_UNIT;
-    int x = world->x_of[world->kind_of[entity]], y = world->y_of[world->kind_of[entity]];
+    int8_t x = world->x_of[world->kind_of[entity]], y = world->y_of[world->kind_of[entity]];
     return x >= 0 && (farther(errors[x], limit) || farther(errors[y], limit));
 }
 

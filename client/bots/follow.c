@@ -58,7 +58,7 @@ void hc_cl_follow(struct hc_cl_follow *follow, const int *descriptors, uint32_t 
     if (begins || !has_moved(descriptors[0], server))
         return;
     for (uint32_t i = 0; i < count; i++) {
-        connect(descriptors[i], &none, sizeof(none)); // gives the old address up
-        connect(descriptors[i], (const struct sockaddr *)&server->address, server->length);
+        (void)connect(descriptors[i], &none, sizeof(none)); // gives the old address up
+        (void)connect(descriptors[i], (const struct sockaddr *)&server->address, server->length);
     }
 }

@@ -10,6 +10,7 @@
 #include "client/bots/resolve.h"
 #include "client/bots/steps.h"
 #include "client/bots/tokens.h"
+#include "common/programs/backtrace.h"
 #include "common/programs/crash.h"
 #include "common/programs/report.h"
 #include "common/programs/standard.h"
@@ -311,7 +312,7 @@ int hc_cl_program_run(enum hc_cl_options_program kind, const char *version, int 
     snprintf(version_text, sizeof(version_text), "%s %s", program, version);
     argp_program_version = version_text;
     hc_cl_options_parse(&options, kind, argc, argv);
-    hc_crash_watch(program, (const void *)(uintptr_t)options.plugin.game->step, false);
+    hc_crash_watch(program, hc_place_of((void (*)(void))options.plugin.game->step), false);
     if (kind == HC_CL_OPTIONS_BOT)
         options.processes = 1;
     if (!check_files(program, &options))

@@ -9,6 +9,7 @@
 #include "client/view/screenshot.h"
 #include "client/view/window.h"
 #include "common/elapsed.h"
+#include "common/programs/backtrace.h"
 #include "common/programs/clock.h"
 #include "common/programs/crash.h"
 #include "common/programs/standard.h"
@@ -201,7 +202,7 @@ int hc_cl_view_run(const char *version, int argc, char **argv) {
     snprintf(version_text, sizeof(version_text), "%s %s", program, version);
     argp_program_version = version_text;
     hc_cl_options_parse(&options, HC_CL_OPTIONS_VIEW, argc, argv);
-    hc_crash_watch(program, (const void *)(uintptr_t)options.plugin.game->step, false);
+    hc_crash_watch(program, hc_place_of((void (*)(void))options.plugin.game->step), false);
     if (options.spawn && !spawn(&options, &server, why)) {
         fprintf(stderr, "%s: %s\n", program, why);
         return 1;

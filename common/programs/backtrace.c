@@ -30,6 +30,7 @@ static _Unwind_Reason_Code note_call(struct _Unwind_Context *context, void *argu
     if (place == 0 || walk->count == HC_PLACES_MAX)
         return _URC_END_OF_STACK;
     // A call returns behind itself, which may be another function.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the unwinder gives numbers
     walk->places[walk->count++] = (const void *)(place - !interrupted);
     return _URC_NO_REASON;
 }
@@ -60,7 +61,7 @@ static bool find_file(const void *place, struct file *file) {
         return false;
     file->name = file->path = info.dli_fname;
     file->offset = (uintptr_t)place - (uintptr_t)info.dli_fbase;
-    if (info.dli_fbase == hc_place_file((const void *)(uintptr_t)find_file)) {
+    if (info.dli_fbase == hc_place_file(hc_place_of((void (*)(void))find_file))) {
         snprintf(file->own, sizeof(file->own), "/proc/%ld/exe", (long)getpid());
         file->path = file->own; // its name may be none of a file: a shell searches for programs
     }

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 enum {
     HC_PLACES_MAX = 32,  ///< places of the calls in progress
@@ -24,6 +25,14 @@ enum {
 /// with the interrupted one. Returns their number, 0 where the machine has no tables of its calls.
 /// A handler may call it, after a first call outside of one.
 unsigned hc_backtrace(const void *places[HC_PLACES_MAX]);
+
+/// The place of a function, which the caller casts to `void (*)(void)`.
+static inline const void *hc_place_of(void (*function)(void)) {
+    const void *place;
+    _Static_assert(sizeof place == sizeof function, "a function has a place");
+    memcpy(&place, &function, sizeof place);
+    return place;
+}
 
 /// The start in memory of the program file or library that a place or a symbol belongs to; NULL:
 /// none. Places of one file have the same.

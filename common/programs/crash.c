@@ -43,7 +43,7 @@ static void on_crash(int number);
 /// assertion calls hc_check_failed, whose caller is meant.
 static const void *find_place(int number) {
     const void *places[HC_PLACES_MAX];
-    const void *own = hc_place_file((const void *)(uintptr_t)on_crash);
+    const void *own = hc_place_file(hc_place_of((void (*)(void))on_crash));
     unsigned count = hc_backtrace(places), skips = number == SIGABRT;
     for (unsigned i = 0; i < count && crash.game_file != own; i++)
         if (hc_place_file(places[i]) == crash.game_file)

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 
 #include "common/elapsed.h"
+#include "common/programs/backtrace.h"
 #include "common/programs/clock.h"
 #include "common/programs/crash.h"
 #include "common/programs/report.h"
@@ -67,7 +68,7 @@ struct daemon {
 
 /// A place in the code of the game.
 static const void *game_place(const struct daemon *daemon) {
-    return (const void *)(uintptr_t)daemon->options.plugin.game->step;
+    return hc_place_of((void (*)(void))daemon->options.plugin.game->step);
 }
 
 static bool is_single(const struct daemon *daemon) {

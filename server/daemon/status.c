@@ -38,7 +38,8 @@ static void subtract(struct hc_histogram *now, const struct hc_histogram *before
 
 /// A percentile of microseconds in milliseconds, with two decimals.
 static double ms(const struct hc_histogram *us, uint32_t permille) {
-    return (double)((hc_histogram_percentile(us, permille) + 5) / 10) / 100;
+    uint64_t hundredths = (hc_histogram_percentile(us, permille) + 5) / 10;
+    return (double)hundredths / 100;
 }
 
 void hc_sv_status_log(struct hc_sv_status *status, struct hc_sv_log *log,
