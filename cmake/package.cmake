@@ -35,6 +35,8 @@ foreach(package ${documented})
     FILES_MATCHING PATTERN "*.md")
   install(FILES ${PROJECT_SOURCE_DIR}/tests/bench/rubber_band.svg COMPONENT ${component}
     DESTINATION ${documents}/tests/bench)
+  install(FILES ${PROJECT_SOURCE_DIR}/tests/conformance/vectors.json COMPONENT ${component}
+    DESTINATION ${documents}/tests/conformance)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples COMPONENT ${component} DESTINATION ${documents}
     PATTERN build EXCLUDE)
   install(PROGRAMS ${PROJECT_SOURCE_DIR}/deploy/backend.py COMPONENT ${component} DESTINATION ${documents}/deploy)

@@ -36,7 +36,7 @@ check "a bot without a token requests one only from --dev" fails "no server answ
 "$bin/hindcastd" token --key-file "$keys" --audience 9 --count 2 --client-id 7 --name "a b" \
     >"$work/tokens"
 check "two tokens differ" test "$(sort -u "$work/tokens" | wc -l)" = 2
-check "two tokens are too few for three bots" fails "has 2 tokens, but each client needs one of its own" \
+check "two tokens are too few for three bots" fails "has 2 tokens, but each session needs one of its own" \
     "$bin/hindcast-bot" --connect "127.0.0.1:$port" --count 3 --token "$work/tokens"
 start players hindcast-bot --connect "127.0.0.1:$port" --count 2 --token "$work/tokens"
 players=$pid
