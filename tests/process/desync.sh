@@ -40,7 +40,7 @@ named() {
     check "$game: their report counts them" report "$game.bot" 'c["desyncs"] == 2'
     if [ -x "$bin/hindcast-view" ]; then
         status=0
-        "$bin/hindcast-view" --connect "127.0.0.1:$port" --game "$work/$game.so" --bot >"$work/view.out" 2>&1 || status=$?
+        "$bin/hindcast-view" --connect "127.0.0.1:$port" --game "$work/$game.so" --bot --frames 6000 >"$work/view.out" 2>&1 || status=$?
         in_window() {
             cat "$work/view.out"
             [ "$status" = 1 ] && grep -q "NOT OK: another world than the server's: at tick [0-9]* $2 of entity" "$work/view.out"

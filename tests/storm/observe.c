@@ -166,8 +166,11 @@ static void remember_snapshot(struct storm_match *match, struct storm_conn *conn
 }
 
 /// Whether the datagram goes to an address that is not validated, as well as to the one that is.
+/// The answer to a CLOSE, on a connection that has ended, goes to the CLOSE's address alone.
 static bool is_copy(const struct storm_match *match, const struct storm_datagram *datagram) {
-    return datagram->conn != NULL && datagram->type != HC_MESSAGE_PATH_CHALLENGE &&
+    bool answers =
+        datagram->type == HC_MESSAGE_END && datagram->conn != NULL && !datagram->conn->connected;
+    return datagram->conn != NULL && datagram->type != HC_MESSAGE_PATH_CHALLENGE && !answers &&
            hc_sim_port(match->sim) != datagram->conn->home_port;
 }
 
