@@ -439,6 +439,7 @@ def malformed(t):
                 seqs.append((name, c.seq))
             c.send()
             settle(c)
+            time.sleep(0.2)                                 # 120 DATA a second are allowed at 60 Hz
             got.update((name, q in acked()) for name, q in seqs)
         return got
 

@@ -114,8 +114,8 @@ def constants():
 
 def numbers(cell):
     """The numbers of a cell; of times, in us."""
-    found = re.findall(r"(?:(\d+) \* )?\b(\d+)(?:\^(\d+))?(?: (ms|s|min|h)\b)?", cell)
-    return [int(a or 1) * int(b) ** int(c or 1) * UNITS.get(unit, 1) for a, b, c, unit in found]
+    found = re.findall(r"(?:(\d+) \* )?\b(\d+(?:\.\d+)?)(?:\^(\d+))?(?: (ms|s|min|h)\b)?", cell)
+    return [int(int(a or 1) * float(b) * UNITS[unit]) if unit else int(a or 1) * int(b) ** int(c or 1) for a, b, c, unit in found]
 
 
 def check_table(check, name, section, rows, values):
