@@ -1,7 +1,7 @@
 #!/bin/sh
 # The first line of a report and the exit status give the verdict; a running daemon reports on a signal.
 set -u
-HC_LIMIT=120
+HC_LIMIT=400
 . "$(dirname "$0")/lib.inc"
 
 # reasons NAME KEYS...: the verdict of NAME is NOT OK, for at least these reasons.
