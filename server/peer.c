@@ -17,7 +17,9 @@ size_t hc_sv_peer_layout(struct hc_sv_peer *peer, struct hc_sv_replicator *repli
     peer->seen = hc_carve(base, &used, HC_OWN_PLAYERS_MAX * sizeof *peer->seen);
     peer->messages.bytes = hc_carve(base, &used, HC_EVENTS_CHANNEL_BYTES);
     const struct hc_world *world = replicator->config.world;
-    hc_unit_place(world, &peer->answer.value, hc_carve(base, &used, hc_unit_bytes(world)));
+    uint8_t *answer = hc_carve(base, &used, hc_unit_bytes(world));
+    if (base != NULL)
+        hc_unit_place(world, &peer->answer.value, answer);
     used += hc_sv_client_layout(&peer->replication, replicator, base == NULL ? NULL : base + used);
     return used;
 }

@@ -17,6 +17,14 @@ PARSING = ("proto/*.c", "common/bits.c", "common/bytes.c",
 UNREACHABLE = [
     ("proto/unpack.c", name, "the pre-check refuses such a value; the parser's template wants the function")
     for name in ("take_float", "take_double", "take_ext", "take_map", "take_map_item")
+] + [
+    (file, name, "it reads nothing of a peer's: it writes, or makes text")
+    for file, name in (("proto/compare.c", "put_entity"), ("proto/compare.c", "hc_differs_put"),
+                       ("proto/compare.c", "hc_difference_text"), ("proto/message.c", "put_desync"),
+                       ("proto/message.c", "hc_close_text"))
+] + [
+    ("server/spent_tokens.c", "hc_sv_spent_void", "the server's owner or its game ends a session"),
+    ("client/snapshot_reader.c", "hc_cl_snapshot_reader_compare", "it compares a value that was read already"),
 ]
 
 
