@@ -391,12 +391,11 @@ static enum hc_status check_attempt(struct hc_sv_host *host, const struct hc_add
         host->stats.overload.joins++;
         return HC_FULL;
     }
-    if (!has_room(host, known, attempt->connect.players)) {
-        *reason = attempt->connect.players == 0 ? HC_DENY_SPECTATORS : HC_DENY_FULL;
-        return HC_FULL;
-    }
     bool resumes = known != NULL && known->replication.own_count == attempt->connect.players;
     if (!resumes && !hc_sv_host_events_fit(host))
+        return HC_FULL;
+    *reason = attempt->connect.players == 0 ? HC_DENY_SPECTATORS : HC_DENY_FULL;
+    if (!has_room(host, known, attempt->connect.players))
         return HC_FULL;
     *reason = known == NULL ? hc_sv_users_admit(host, &attempt->token, from) : 0;
     if (*reason != 0)
