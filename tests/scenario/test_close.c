@@ -111,12 +111,10 @@ END_TEST
 
 int main(void) {
     Suite *suite = suite_create("close");
-    TCase *tests = tcase_create("close");
-    tcase_set_timeout(tests, 600);
+    TCase *tests = add_long_plays(suite);
     tcase_add_loop_test(tests, every_client_learns_over_any_link_that_the_server_ends, 0, 2);
     tcase_add_loop_test(tests, server_learns_over_any_link_that_a_client_leaves, 0, 2);
     tcase_add_test(tests, server_stops_sending_closes_when_they_are_acked);
     tcase_add_loop_test(tests, all_clients_of_a_planned_restart_wait_and_play_again, 0, 2);
-    suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
