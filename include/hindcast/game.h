@@ -330,7 +330,7 @@ static inline int64_t hc_field_get(const struct hc_field *field, const void *dat
     switch (field->size) {
     case 1:
         memcpy(&u8, from, sizeof u8);
-        return field->is_signed ? (int64_t)(int8_t)u8 : (int64_t)u8;
+        return field->is_signed ? (int64_t)(u8 ^ 0x80) - 0x80 : (int64_t)u8;
     case 2:
         memcpy(&u16, from, sizeof u16);
         return field->is_signed ? (int64_t)(int16_t)u16 : (int64_t)u16;
