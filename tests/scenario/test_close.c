@@ -111,10 +111,12 @@ END_TEST
 
 int main(void) {
     Suite *suite = suite_create("close");
+    TCase *acks = tcase_create("close");
+    tcase_add_test(acks, server_stops_sending_closes_when_they_are_acked);
+    suite_add_tcase(suite, acks);
     TCase *tests = add_long_plays(suite);
     tcase_add_loop_test(tests, every_client_learns_over_any_link_that_the_server_ends, 0, 2);
     tcase_add_loop_test(tests, server_learns_over_any_link_that_a_client_leaves, 0, 2);
-    tcase_add_test(tests, server_stops_sending_closes_when_they_are_acked);
     tcase_add_loop_test(tests, all_clients_of_a_planned_restart_wait_and_play_again, 0, 2);
     return run_suite(suite);
 }
