@@ -4,7 +4,6 @@
 
 #include "common/programs/clock.h"
 #include "hindcast/check.h"
-#include "proto/name.h"
 #include "tests/attack/flood.h"
 #include "tests/attack/loopback.h"
 
@@ -396,14 +395,11 @@ static bool is_json_line(const char *line, json_t **object, const char **name) {
     return true;
 }
 
-/// The bit of the name that `shown` is the escaped form of.
+/// The bit of the name that a line of JSON shows.
 static uint32_t name_bit(const char *shown) {
-    char escaped[HC_NAME_ESCAPED_MAX];
-    for (unsigned i = 0; i < NAMES; i++) {
-        hc_name_escape(names[i], strlen(names[i]), escaped, sizeof escaped);
-        if (strcmp(escaped, shown) == 0)
+    for (unsigned i = 0; i < NAMES; i++)
+        if (strcmp(names[i], shown) == 0)
             return 1u << i;
-    }
     return 0;
 }
 
@@ -438,7 +434,7 @@ void attack_daemon_log(struct attack *attack) {
         for (unsigned i = 0; i < NAMES + REFUSED; i++) {
             const char *name = i < NAMES ? names[i] : refused[i - NAMES];
             struct hc_credential credential = loopback_issue_token(1 + i, name, TOKEN_LIFE_S);
-            loopback_join(attack, &crowd, &credential, 0);
+            loopback_join(attack, &crowd, &credential, 1);
         }
         loopback_await(&crowd, NAMES);
         loopback_run(&crowd, SECOND_US / 2);

@@ -118,12 +118,18 @@ bool loopback_start(struct attack *attack, struct loopback_server *server, uint1
     if (server->pid == 0)
         become(server, port, ends[1]);
     close(ends[1]);
+    server->out = ends[0]; // a daemon whose report nobody reads would say so in its log
     bool listens = server->pid > 0 && await_port(server, ends[0]);
-    close(ends[0]);
     attack_require(attack, listens, "%s does not listen", server->program);
     if (!listens && server->pid > 0)
         loopback_kill(server);
     return listens;
+}
+
+/// Forgets a process that has ended.
+static void forget(struct loopback_server *server) {
+    close(server->out);
+    server->pid = 0;
 }
 
 void loopback_kill(struct loopback_server *server) {
@@ -131,7 +137,7 @@ void loopback_kill(struct loopback_server *server) {
         return;
     kill(server->pid, SIGKILL);
     waitpid(server->pid, NULL, 0);
-    server->pid = 0;
+    forget(server);
 }
 
 json_t *loopback_stop(struct attack *attack, struct loopback_server *server) {
@@ -149,7 +155,7 @@ json_t *loopback_stop(struct attack *attack, struct loopback_server *server) {
     bool in_order = ended == server->pid && WIFEXITED(status) && WEXITSTATUS(status) <= 1;
     attack_require(attack, in_order, "the server does not end in order");
     if (ended == server->pid)
-        server->pid = 0;
+        forget(server);
     loopback_kill(server);
     path_of(server, "report", path);
     json_t *report = json_load_file(path, 0, NULL);

@@ -18,6 +18,7 @@ enum {
 
 struct loopback_server {
     pid_t pid; ///< 0: it does not run
+    int out;   ///< its standard output, while it runs
     uint16_t port;
     bool dev;            ///< it issues tokens; else it has the keys of hc_endpoint_token_ring
     const char *program; ///< hindcastd
