@@ -566,6 +566,8 @@ def conditions():
         f"Linux {platform.release()}, commit {commit.stdout.strip() or 'unknown'}, load average before {load:.1f}.")
     if load > LOAD_MOST:
         disturbed.append(f"the load average before was {load:.1f}")
+        if options.write:
+            sys.exit(f"measure_capacity.py: the machine is not quiet (load average {load:.1f}): wait")
     put("", f"The daemon had one core and the load test another. Runs of the search lasted {options.hold:g} s, all "
         f"others {options.short:g} s. Memory: resident at the end, and reserved by the configuration.")
 
