@@ -1,15 +1,15 @@
 /// The inside of a client, shared by the files that make it up: session.c (lifecycle and queries),
-/// handshake.c, receive.c (DATA), desync.c, predict.c (inputs, and ticks ahead of the server),
-/// send.c (DATA), light.c (clients without a world).
+/// link/handshake.c, world/world.c (DATA), world/desync.c, timing.c (inputs, and ticks ahead of the
+/// server), link/sending.c (DATA), link/skim.c (clients without a world).
 #pragma once
 
-#include "client/clock.h"
-#include "client/display.h"
-#include "client/entropy.h"
-#include "client/game_events.h"
-#include "client/interpolation.h"
-#include "client/seen.h"
-#include "client/snapshot_reader.h"
+#include "client/link/clock.h"
+#include "client/world/display.h"
+#include "client/link/entropy.h"
+#include "client/world/game_events.h"
+#include "client/world/interpolation.h"
+#include "client/world/seen.h"
+#include "client/world/snapshot_reader.h"
 #include "common/timeline.h"
 #include "hindcast/client.h"
 #include "proto/body.h"
@@ -56,7 +56,7 @@ struct hc_cl_handshake {
     uint64_t denied_us;    ///< added to the time of a first connection by such DENYs
 };
 
-/// The newest snapshot. Only receive.c writes to it.
+/// The newest snapshot. Only world.c writes to it.
 struct hc_cl_newest {
     bool any;
     struct hc_snapshot snapshot; ///< its header
@@ -65,7 +65,7 @@ struct hc_cl_newest {
     uint64_t chain;
 };
 
-/// The players' inputs. Only predict.c writes to them. They outlive a connection.
+/// The players' inputs. Only timing.c writes to them. They outlive a connection.
 struct hc_cl_inputs {
     uint8_t pressed[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX]; ///< as the game set them, sanitized
     /// A ring by tick, see hc_cl_predict_stamped: without gaps, because DATA reads many ticks of
@@ -73,7 +73,7 @@ struct hc_cl_inputs {
     uint8_t stamped[HC_CL_INPUTS * HC_OWN_PLAYERS_MAX * HC_INPUT_MAX];
 };
 
-/// How far the world and its inputs are predicted. Only predict.c writes to it.
+/// How far the world and its inputs are predicted. Only timing.c writes to it.
 struct hc_cl_prediction {
     uint64_t ticks; ///< predicted so far
     bool any;       ///< an input was stamped
@@ -101,7 +101,7 @@ struct hc_cl_path {
     uint8_t data[HC_PATH_SIZE];
 };
 
-/// The newest snapshot of a light client: its header and its forced inputs. Only light.c writes to
+/// The newest snapshot of a light client: its header and its forced inputs. Only skim.c writes to
 /// it.
 struct hc_cl_light {
     struct hc_cl_received snapshot;
@@ -168,7 +168,7 @@ struct hc_client {
     struct hc_cl_clock clock; ///< fed by receive.c
     struct hc_cl_newest newest;
     struct hc_cl_prediction prediction;
-    struct hc_cl_display display; ///< fed by predict.c
+    struct hc_cl_display display; ///< fed by timing.c
     struct hc_cl_sending sending;
     struct hc_cl_path path;
     struct hc_cl_desync desync;

@@ -1,6 +1,6 @@
 /// Players look for units out of their view, for spawn places in advance, and for a hash of the
 /// world.
-#include "client/snapshot_reader.h"
+#include "client/world/snapshot_reader.h"
 #include "common/arena/map.h"
 #include "common/arena/rules.h"
 #include "hindcast/fixed.h"

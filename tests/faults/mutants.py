@@ -8,7 +8,7 @@ from typing import NamedTuple
 from harmless import HARMLESS
 from planting import ROOT, text_of
 
-FOLDERS = ("common", "proto", "server", "server/replication", "client")
+FOLDERS = ("common", "proto", "server", "server/replication", "client", "client/link", "client/world")
 
 TOKEN = re.compile(r"""
     (?P<skip>\s+|//[^\n]*|/\*.*?\*/|^[ \t]*\#(?:[^\n\\]|\\.)*)

@@ -3,7 +3,7 @@
 /// the same as the first.
 ///
 /// The input is a list of actions: a byte for the kind, a byte of length, and that many bytes.
-#include "client/snapshot_reader.h"
+#include "client/world/snapshot_reader.h"
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
 #include "hindcast/rng.h"

@@ -1,7 +1,7 @@
 /// A second reader of each client's snapshots, and the units that each one sent.
 #include "tests/scenario/snapshot_check.h"
 
-#include "client/snapshot_reader.h"
+#include "client/world/snapshot_reader.h"
 #include "proto/datagram.h"
 #include "server/replication/sent_log.h"
 #include "tests/scenario/require.h"

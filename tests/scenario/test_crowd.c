@@ -4,7 +4,7 @@
 #include "tests/scenario/require.h"
 #include "tests/scenario/snapshot_check.h"
 
-#include "client/snapshot_reader.h"
+#include "client/world/snapshot_reader.h"
 #include "hindcast/arena.h"
 #include "server/replication/interest.h"
 #include "tests/run_suite.h"

@@ -29,7 +29,7 @@ FAULTS = {
         "            return;\n",
     ),
     "acknowledged-plus-one": Fault(
-        "client/predict.c",
+        "client/timing.c",
         "the client takes one input too many for acknowledged, and does not send it again",
         "        wanted = hc_tick_min(wanted, newest->complete[i] + 1);\n",
         "        wanted = hc_tick_min(wanted, newest->complete[i] + 2);\n",
@@ -97,7 +97,7 @@ FAULTS = {
         "            hc_sv_receive_force(host, peer, p, head - late_limit + 2);\n",
     ),
     "stamped-twice": Fault(
-        "client/predict.c",
+        "client/timing.c",
         "after a stall some ticks get their inputs a second time",
         "    client->state = HC_CLIENT_PLAYING;\n"
         "    hc_cl_session_event",
@@ -106,14 +106,14 @@ FAULTS = {
         "    hc_cl_session_event",
     ),
     "stamps-skipped": Fault(
-        "client/predict.c",
+        "client/timing.c",
         "after a leap the client does not fill the gap in its inputs",
         "    for (hc_tick t = from; t < end; t++)\n"
         "        stamp(client, t);\n",
         "    (void)from;\n",
     ),
     "forgotten-before-sent": Fault(
-        "client/send.c",
+        "client/link/sending.c",
         "with a fixed redundancy an input that was never sent is not sent any more",
         "            hc_tick_max(wanted, hc_tick_min(sending->unsent, hc_tick_back(next, redundancy)));\n",
         "            hc_tick_max(wanted, hc_tick_back(next, redundancy));\n",
@@ -262,7 +262,7 @@ FAULTS = {
         "    hc_sv_places sent = (slot->values & ~sent_log->lost) | slot->drops;\n",
     ),
     "dropped-stays": Fault(
-        "client/receive.c",
+        "client/world/world.c",
         "a dropped unit stays in the client's world",
         "        if (received->correction != corrections)\n",
         "        if (received->correction != corrections || received->dropped)\n",
@@ -336,7 +336,7 @@ FAULTS = {
         "             held.as_of != HC_NO_TICK) ||",
     ),
     "reader-forgets": Fault(
-        "client/snapshot_reader.c",
+        "client/world/snapshot_reader.c",
         "an acknowledged snapshot is not kept as a baseline",
         "        if (!snapshot->values[i].dropped)\n",
         "        if (!snapshot->values[i].dropped && snapshot->header.as_of % 16 != 0)\n",
@@ -387,13 +387,13 @@ FAULTS = {
     ),
     # ---- Game events ----
     "event-shown-again": Fault(
-        "client/game_events.c",
+        "client/world/game_events.c",
         "an event that is predicted already is shown again when its tick is simulated again",
         "    if (find(events, event) < events->count)\n        return;\n",
         "",
     ),
     "event-never-cancelled": Fault(
-        "client/game_events.c",
+        "client/world/game_events.c",
         "a predicted event that did not happen stays",
         "        stats->game_events_cancelled++;\n"
         "        queue(events, HC_CLIENT_GAME_EVENT_CANCELLED, &events->predicted[i], stats);\n",
@@ -407,13 +407,13 @@ FAULTS = {
     ),
     # ---- Lag compensation, and what is shown ----
     "shown-tick-of-own": Fault(
-        "client/predict.c",
+        "client/timing.c",
         "an input tells when its player was shown itself, not when it was shown the others",
         "shown_ago(client, tick, hc_cl_display_others(&client->display));",
         "shown_ago(client, tick, client->display.offset);",
     ),
     "own-shown-tick-of-others": Fault(
-        "client/predict.c",
+        "client/timing.c",
         "an input tells when its player was shown the others, not when it was shown itself",
         "shown_ago(client, tick, client->display.offset);",
         "shown_ago(client, tick, hc_cl_display_others(&client->display));",
@@ -431,19 +431,19 @@ FAULTS = {
         "    if (own_field != NULL && hc_field_get(own_field, input) > game->lookback)\n",
     ),
     "display-offset-of-own": Fault(
-        "client/send.c",
+        "client/link/sending.c",
         "a client reports how late it shows itself, not the others",
         "hc_cl_display_farthest(&client->display)",
         "client->display.offset",
     ),
     "others-not-late-enough": Fault(
-        "client/display.c",
+        "client/world/display.c",
         "others are shown a tick before their states come",
         "    return largest[LATE];\n",
         "    return largest[LATE] > 0 ? largest[LATE] - 1u : 0;\n",
     ),
     "others-corrected-as-own": Fault(
-        "client/interpolation.c",
+        "client/world/interpolation.c",
         "a correction of others is compared with the tick of the own players",
         "correct_range(interpolation, &was, range.own ? &own : &others, &range,",
         "correct_range(interpolation, &was, range.own ? &others : &own, &range,",
@@ -456,7 +456,7 @@ FAULTS = {
         "            slot->named = true;\n",
     ),
     "name-outlives-its-player": Fault(
-        "client/seen.c",
+        "client/world/seen.c",
         "a name stays with a slot when its player has left",
         "name->name[0] != 0 && seen->roster[player] <= name->since ? name->name : NULL;",
         "name->name[0] != 0 ? name->name : NULL;",
@@ -544,7 +544,7 @@ FAULTS = {
         "    if (peer->state == HC_SV_PEER_FREE)\n",
     ),
     "messages-hide-round-trips": Fault(
-        "client/receive.c",
+        "client/world/world.c",
         "a round trip counts only where the snapshot is the first to acknowledge the datagram",
         "    if (received.snapshot != NULL && !client->is_light)\n"
         "        hc_cl_snapshot_reader_accept",
@@ -606,13 +606,13 @@ FAULTS = {
         "        host->epoch_us += (0 * 1000000",
     ),
     "clock-half-way": Fault(
-        "client/clock.c",
+        "client/link/clock.c",
         "the client clock is behind the server's by half a round trip",
         "    return hc_offset(now_us, server_us + rtt_us / 2);\n",
         "    return (void)rtt_us, hc_offset(now_us, server_us);\n",
     ),
     "stall-for-good": Fault(
-        "client/predict.c",
+        "client/timing.c",
         "a client that has stalled once stays stalled",
         "    } else {\n"
         "        unstall(client);\n"

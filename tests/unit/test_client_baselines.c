@@ -1,5 +1,5 @@
 /// Compares the baselines of a client with a plain list of every value put.
-#include "client/baselines.h"
+#include "client/world/baselines.h"
 #include "hindcast/rng.h"
 #include "tests/unit/small_game.h"
 #include "tests/run_suite.h"

@@ -1,5 +1,5 @@
 /// Checks the client clock.
-#include "client/clock.h"
+#include "client/link/clock.h"
 
 #include "hindcast/rng.h"
 #include "tests/run_suite.h"

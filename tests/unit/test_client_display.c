@@ -1,5 +1,5 @@
 /// Tests of the tick at which others are shown: it follows the snapshots, gradually.
-#include "client/display.h"
+#include "client/world/display.h"
 
 #include "tests/run_suite.h"
 #include "tests/sim/byte_game.h"

@@ -1,6 +1,6 @@
 /// Decodes the snapshots of proto/EXAMPLE.md to the values of that page; extrapolations come from
 /// the game's own step.
-#include "client/snapshot_reader.h"
+#include "client/world/snapshot_reader.h"
 #include "hindcast/arena.h"
 #include "proto/game_events.h"
 #include "proto/value.h"

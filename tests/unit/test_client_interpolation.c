@@ -1,5 +1,5 @@
 /// Checks the shown state: interpolation, and corrections that fade.
-#include "client/interpolation.h"
+#include "client/world/interpolation.h"
 
 #include "common/timeline.h"
 #include "hindcast/rng.h"

@@ -1,6 +1,6 @@
-/// Checks that client/snapshot_reader decodes each value as it was encoded, and that a refused
+/// Checks that client/world/snapshot_reader decodes each value as it was encoded, and that a refused
 /// snapshot changes nothing.
-#include "client/snapshot_reader.h"
+#include "client/world/snapshot_reader.h"
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
 #include "proto/game_events.h"

@@ -1,6 +1,6 @@
 /// Tests of the server by datagrams of clients: admission, counts, snapshots and addresses.
 #include "hindcast/arena.h"
-#include "client/snapshot_reader.h"
+#include "client/world/snapshot_reader.h"
 #include "hindcast/rng.h"
 #include "proto/ack.h"
 #include "server/host_internal.h"

@@ -1,5 +1,5 @@
 /// The replication without a host: one world, one client, and the client's reader of snapshots.
-#include "client/snapshot_reader.h"
+#include "client/world/snapshot_reader.h"
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
 #include "server/replication/game_events.h"

@@ -1,6 +1,6 @@
 /// Checks that at the calm nothing is stuck: every client that can be connected is, plays in step
 /// with the server, and receives snapshots.
-#include "client/clock.h"
+#include "client/link/clock.h"
 #include "tests/storm/checkers/checker.h"
 
 enum {

@@ -1,6 +1,6 @@
 /// Checks that no value that the server sends is wrong, or hidden by interest. Reading every
 /// snapshot is dear, so only some plans want it.
-#include "client/snapshot_reader.h"
+#include "client/world/snapshot_reader.h"
 #include "server/host_internal.h"
 #include "tests/storm/checkers/checker.h"
 #include "tests/storm/checkers/truth.h"

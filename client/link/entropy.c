@@ -1,5 +1,5 @@
 /// Derives the key of the client's ratchet from entropy, token and time.
-#include "client/entropy.h"
+#include "client/link/entropy.h"
 
 #include "common/bytes.h"
 #include "hindcast/check.h"

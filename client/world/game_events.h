@@ -8,7 +8,7 @@
 /// its events.
 #pragma once
 
-#include "client/snapshot_reader.h"
+#include "client/world/snapshot_reader.h"
 #include "hindcast/client.h"
 
 enum {

@@ -1,5 +1,5 @@
 /// Filters samples of the server's time.
-#include "client/clock.h"
+#include "client/link/clock.h"
 
 #include "common/elapsed.h"
 #include "common/mark.h"

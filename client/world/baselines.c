@@ -1,5 +1,5 @@
 /// Stores received values in a ring, and those of the server's base beside it.
-#include "client/baselines.h"
+#include "client/world/baselines.h"
 
 #include "common/alloc.h"
 #include "hindcast/check.h"

@@ -1,5 +1,5 @@
 /// Interpolates between ticks, and fades corrections.
-#include "client/interpolation.h"
+#include "client/world/interpolation.h"
 
 #include "common/alloc.h"
 #include "common/elapsed.h"

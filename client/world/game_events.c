@@ -1,5 +1,5 @@
 /// Owns the predicted game events, and the queue from which the game reads.
-#include "client/game_events.h"
+#include "client/world/game_events.h"
 
 #include "client/session_internal.h"
 #include "hindcast/check.h"

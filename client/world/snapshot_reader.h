@@ -3,7 +3,7 @@
 /// becomes a baseline of later ones once it is accepted, and is acked only then.
 #pragma once
 
-#include "client/baselines.h"
+#include "client/world/baselines.h"
 #include "common/extrapolate.h"
 #include "proto/compare.h"
 #include "proto/snapshot.h"

@@ -1,5 +1,5 @@
 /// Owns the choice of the tick at which others are shown: as late as their states come.
-#include "client/display.h"
+#include "client/world/display.h"
 
 #include "common/input_fields.h"
 

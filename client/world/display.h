@@ -2,7 +2,7 @@
 /// farther back so that they are shown as they were received (hc_client_config.others).
 #pragma once
 
-#include "client/interpolation.h"
+#include "client/world/interpolation.h"
 
 enum { HC_CL_DISPLAY_SAMPLES = 64 }; ///< ticks whose snapshots are remembered
 

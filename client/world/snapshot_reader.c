@@ -1,5 +1,5 @@
 /// Decodes snapshots against the baselines that the client holds.
-#include "client/snapshot_reader.h"
+#include "client/world/snapshot_reader.h"
 
 #include "common/alloc.h"
 #include "hindcast/check.h"
