@@ -361,7 +361,7 @@ int main(int argc, char **argv) {
     int ends[2];
     run.options = (struct options){.seed = 1, .histories = HISTORIES};
     run.counts.started_us = hc_clock_us();
-    argp_program_version = "hindcast-check " HC_VERSION;
+    argp_program_version = "hindcast-check " HC_VERSION_AND_COMMIT;
     argp_err_exit_status = 2;
     argp_parse(&argp, argc, argv, 0, NULL, &run.options);
     run.faults = hc_ck_faults_create(run.options.game, run.options.build, run.options.seed,

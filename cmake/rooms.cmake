@@ -38,7 +38,8 @@ function(hc_program name)
   endif()
   if(EXISTS ${PROJECT_SOURCE_DIR}/${arg_MAIN})
     add_executable(${name} ${PROJECT_SOURCE_DIR}/${arg_MAIN})
-    target_compile_definitions(${name} PRIVATE HC_VERSION="${PROJECT_VERSION}")
+    target_compile_definitions(${name} PRIVATE HC_VERSION="${PROJECT_VERSION}"
+      HC_VERSION_AND_COMMIT="${PROJECT_VERSION}${HC_COMMIT}")
     # A plugin finds the functions of the public headers in the program that loads it: all of them,
     # also those that the program does not call.
     target_sources(${name} PRIVATE $<TARGET_OBJECTS:hc_common>)

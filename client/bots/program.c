@@ -307,10 +307,7 @@ static bool check_files(const char *program, const struct hc_cl_options *options
 int hc_cl_program_run(enum hc_cl_options_program kind, const char *version, int argc, char **argv) {
     const char *program = kind == HC_CL_OPTIONS_BOT ? "hindcast-bot" : "hindcast-load";
     struct hc_cl_options options;
-    static char version_text[64]; // argp keeps it
     hc_standard_open();
-    snprintf(version_text, sizeof(version_text), "%s %s", program, version);
-    argp_program_version = version_text;
     hc_cl_options_parse(&options, kind, argc, argv);
     hc_crash_watch(program, hc_place_of((void (*)(void))options.plugin.game->step), false);
     if (kind == HC_CL_OPTIONS_BOT)

@@ -4,6 +4,6 @@
 
 #include "client/bots/options.h"
 
-/// Runs the program and returns its exit status. `version` is for --version and the report.
+/// Runs the program and returns its exit status. `version` is for the report.
 int hc_cl_program_run(enum hc_cl_options_program program, const char *version, int argc,
                       char **argv);

@@ -193,14 +193,11 @@ static bool spawn(struct hc_cl_options *options, struct hc_cl_spawn *server, cha
     return true;
 }
 
-int hc_cl_view_run(const char *version, int argc, char **argv) {
-    static char version_text[64]; // argp keeps it
+int hc_cl_view_run(int argc, char **argv) {
     struct hc_cl_options options;
     struct hc_cl_spawn server;
     char why[WHY_MAX];
     hc_standard_open();
-    snprintf(version_text, sizeof(version_text), "%s %s", program, version);
-    argp_program_version = version_text;
     hc_cl_options_parse(&options, HC_CL_OPTIONS_VIEW, argc, argv);
     hc_crash_watch(program, hc_place_of((void (*)(void))options.plugin.game->step), false);
     if (options.spawn && !spawn(&options, &server, why)) {

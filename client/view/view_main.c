@@ -2,6 +2,9 @@
 
 #include "client/view/view.h"
 
+#include <argp.h>
+
 int main(int argc, char **argv) {
-    return hc_cl_view_run(HC_VERSION, argc, argv);
+    argp_program_version = "hindcast-view " HC_VERSION_AND_COMMIT;
+    return hc_cl_view_run(argc, argv);
 }

@@ -660,7 +660,7 @@ int main(int argc, char **argv) {
     static struct daemon daemon; // the histograms are too large for the stack
     int status;
     hc_standard_open();
-    argp_program_version = "hindcastd " HC_VERSION;
+    argp_program_version = "hindcastd " HC_VERSION_AND_COMMIT;
     if (hc_sv_commands_run(argc, argv, &status))
         return status;
     hc_sv_options_parse(&daemon.options, argc, argv);
