@@ -210,7 +210,7 @@ const uint8_t *hc_sv_host_next_unreliable(struct hc_sv_host *host,
 
 bool hc_sv_host_next_game_event(struct hc_sv_host *host, struct hc_server_game_event *event) {
     struct hc_sv_final_event next;
-    if (!hc_sv_journal_next(&host->replicator.journal, &next))
+    if (!hc_sv_final_events_next(&host->replicator.final_events, &next))
         return false;
     *event = (struct hc_server_game_event){.tick = next.tick,
                                            .entity = next.entity,

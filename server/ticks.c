@@ -185,7 +185,7 @@ static void tick(struct hc_sv_host *host, uint64_t now_us) {
         hc_histogram_record(&host->stats.rewind_depth, stats->depth);
     hc_tick final = host->replicator.final;
     hc_sv_replicator_advance(&host->replicator, final_tick(host));
-    host->stats.game_events = host->replicator.journal.end;
+    host->stats.game_events = host->replicator.final_events.end;
     host->stats.remembered = host->spent.counts;
     hc_sv_host_note_matches(host, final);
     mark_due(host);

@@ -3,7 +3,7 @@
 /// writes from the arrays, and logs each unit and item that the datagram carries.
 #pragma once
 
-#include "server/replication/game_events.h"
+#include "server/replication/listing.h"
 #include "server/replication/lists.h"
 #include "server/replication/snapshot.h"
 

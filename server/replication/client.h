@@ -9,7 +9,7 @@
 #include "proto/compare.h"
 #include "proto/datagram.h"
 #include "server/replication/bandwidth.h"
-#include "server/replication/game_events.h"
+#include "server/replication/listing.h"
 #include "server/replication/interest.h"
 #include "server/replication/lists.h"
 #include "server/replication/sent_log.h"

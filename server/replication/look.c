@@ -3,7 +3,7 @@
 
 #include "common/mark.h"
 #include "hindcast/check.h"
-#include "server/replication/game_events.h"
+#include "server/replication/listing.h"
 
 enum { INTEREST_TICKS = 8 }; ///< between two full looks at a client's interest
 

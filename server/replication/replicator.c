@@ -40,7 +40,8 @@ static size_t layout(struct hc_sv_replicator *replicator,
     replicator->seen_players =
         hc_carve(base, &used, HC_SV_PLAYER_WORDS(world) * sizeof *replicator->seen_players);
     used += hc_sv_roster_layout(&replicator->roster, world, base == NULL ? NULL : base + used);
-    used += hc_sv_journal_layout(&replicator->journal, world, base == NULL ? NULL : base + used);
+    used += hc_sv_final_events_layout(&replicator->final_events, world,
+                                      base == NULL ? NULL : base + used);
     used += hc_sv_values_layout(&replicator->values, world, rows, each, slots,
                                 base == NULL ? NULL : base + used);
     used += hc_sv_slots_layout(&replicator->slots, slots, config->clients,
@@ -88,7 +89,7 @@ void hc_sv_replicator_advance(struct hc_sv_replicator *replicator, hc_tick final
     hc_sv_extrapolation_tick(&replicator->extrapolation_budget);
     while (replicator->final < final) {
         replicator->final++;
-        hc_sv_journal_add(&replicator->journal, replicator->config.timeline);
+        hc_sv_final_events_add(&replicator->final_events, replicator->config.timeline);
         replicator->chain =
             hc_snapshot_chain(replicator->config.chain_key, replicator->chain,
                               hc_timeline_hash(replicator->config.timeline, replicator->final));

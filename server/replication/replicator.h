@@ -14,7 +14,7 @@
 #include "proto/snapshot.h"
 #include "server/replication/deltas.h"
 #include "server/replication/extrapolation_budget.h"
-#include "server/replication/game_events.h"
+#include "server/replication/final_events.h"
 #include "server/replication/interest.h"
 #include "server/replication/lists.h"
 
@@ -47,7 +47,7 @@ struct hc_sv_replicator {
     hc_tick final;  ///< F, the newest tick that can no longer change
     uint64_t chain; ///< the chain hash at F
     struct hc_sv_roster roster;
-    struct hc_sv_journal journal;
+    struct hc_sv_final_events final_events;
     struct hc_sv_values values; ///< with a pin for each slot
     struct hc_sv_slots slots;
     struct hc_sv_index index;

@@ -4,7 +4,7 @@
 
 #include "hindcast/arena.h"
 #include "proto/game_events.h"
-#include "server/replication/game_events.h"
+#include "server/replication/listing.h"
 #include "tests/run_suite.h"
 #include "tests/sim/event_record.h"
 

@@ -400,7 +400,7 @@ FAULTS = {
         "        (void)stats;\n",
     ),
     "event-counted-again": Fault(
-        "server/replication/game_events.c",
+        "server/replication/listing.c",
         "an event that is left out counts once for each snapshot that lists its tick",
         "        if (tick < listing->counted)\n            continue;\n",
         "",

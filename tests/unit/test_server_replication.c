@@ -2,7 +2,7 @@
 #include "client/world/snapshot_reader.h"
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
-#include "server/replication/game_events.h"
+#include "server/replication/listing.h"
 #include "server/replication/look.h"
 #include "server/replication/snapshot.h"
 #include "tests/run_suite.h"

@@ -1,84 +1,12 @@
-/// The journal of final game events, and the runs of ticks that snapshots list.
-#include "server/replication/game_events.h"
+/// The runs of final ticks whose game events snapshots list for a client.
+#include "server/replication/listing.h"
 
-#include "common/alloc.h"
 #include "common/mark.h"
 #include "hindcast/check.h"
 #include "proto/game_events.h"
 #include "server/replication/builder.h"
 
-enum {
-    CAPACITY_MIN = 16384, ///< events in the journal, at least,
-    CAPACITY_EACH = 128,  ///< and for each player
-    DROPPED_TICKS = 64,   ///< whose events are counted although they are listed no more
-    WORDS = HC_GAME_EVENTS_TICKS / 64,
-};
-
-// ---- The journal --------------------------------------------------------------------------------
-
-size_t hc_sv_journal_layout(struct hc_sv_journal *journal, const struct hc_world *world,
-                            uint8_t *base) {
-    size_t used = 0;
-    journal->world = world;
-    journal->capacity = world->game->event_kind_count > 0 ? CAPACITY_MIN : 0;
-    while (journal->capacity > 0 &&
-           journal->capacity < CAPACITY_MIN + CAPACITY_EACH * (uint32_t)world->players)
-        journal->capacity *= 2;
-    journal->events = hc_carve(base, &used, journal->capacity * sizeof *journal->events);
-    return used;
-}
-
-/// The number of the oldest event that is still there.
-static uint64_t oldest(const struct hc_sv_journal *journal) {
-    return journal->end > journal->capacity ? journal->end - journal->capacity : 0;
-}
-
-/// The number of a tick's first event.
-static uint64_t first_of(const struct hc_sv_journal *journal, hc_tick tick) {
-    return tick == 0 ? 0 : journal->ends[(tick - 1) % HC_GAME_EVENTS_TICKS];
-}
-
-/// The number of the event after a tick's last.
-static uint64_t end_of(const struct hc_sv_journal *journal, hc_tick tick) {
-    return journal->ends[tick % HC_GAME_EVENTS_TICKS];
-}
-
-static struct hc_sv_final_event *event_at(const struct hc_sv_journal *journal, uint64_t number) {
-    return &journal->events[number & (journal->capacity - 1)];
-}
-
-void hc_sv_journal_add(struct hc_sv_journal *journal, const struct hc_timeline *timeline) {
-    hc_tick tick = ++journal->final;
-    uint32_t e = 0, count;
-    while (journal->capacity > 0 &&
-           (e = hc_timeline_next_emitter(timeline, tick, e)) < journal->world->entities) {
-        const hc_game_event *events = hc_timeline_events(timeline, tick, (hc_entity)e, &count);
-        for (uint32_t i = 0; i < count; i++)
-            *event_at(journal, journal->end++) =
-                (struct hc_sv_final_event){.tick = tick,
-                                           .entity = (hc_entity)e,
-                                           .unit = hc_unit_of(journal->world, (hc_entity)e),
-                                           .event = events[i]};
-        e++;
-    }
-    journal->ends[tick % HC_GAME_EVENTS_TICKS] = journal->end;
-    // The number of a tick's first event is the end of the tick before.
-    journal->first =
-        hc_tick_max(journal->first, hc_tick_back(tick, HC_GAME_EVENTS_TICKS - DROPPED_TICKS));
-    while (journal->first <= tick && first_of(journal, journal->first) < oldest(journal))
-        journal->first++;
-}
-
-bool hc_sv_journal_next(struct hc_sv_journal *journal, struct hc_sv_final_event *event) {
-    if (journal->unread < oldest(journal))
-        journal->unread = oldest(journal);
-    if (journal->unread == journal->end)
-        return false;
-    *event = *event_at(journal, journal->unread++);
-    return true;
-}
-
-// ---- A client -----------------------------------------------------------------------------------
+enum { WORDS = HC_GAME_EVENTS_TICKS / 64 };
 
 static void clear_bit(uint64_t bits[static WORDS], hc_tick tick) {
     bits[tick % HC_GAME_EVENTS_TICKS / 64] &= ~(UINT64_C(1) << tick % 64);
@@ -97,9 +25,10 @@ void hc_sv_listing_clear(struct hc_sv_listing *listing) {
 /// Raises `since` of the seen units that have events at `tick` and are out of view there.
 static void check_view(struct hc_sv_replicator *replicator, struct hc_sv_client *client,
                        hc_tick tick) {
-    const struct hc_sv_journal *journal = &replicator->journal;
+    const struct hc_sv_final_events *finals = &replicator->final_events;
     const struct hc_sv_view *view = &client->interest.view;
-    uint64_t number = first_of(journal, tick), end = end_of(journal, tick);
+    uint64_t number = hc_sv_final_events_first(finals, tick),
+             end = hc_sv_final_events_end(finals, tick);
     if (number == end)
         return;
     HC_ASSERT(tick >= hc_timeline_oldest(replicator->config.timeline)); // see keep_up
@@ -108,7 +37,7 @@ static void check_view(struct hc_sv_replicator *replicator, struct hc_sv_client 
                            client->own_count, &look);
     struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
     while (slot != NULL && number < end && !look.everything) {
-        hc_unit unit = event_at(journal, number)->unit;
+        hc_unit unit = hc_sv_final_events_at(finals, number)->unit;
         if (unit == slot->unit && slot->sees && !slot->own && slot->since <= tick &&
             !hc_sv_interest_in_view(&look, unit)) {
             HC_MARK("event-out-of-view");
@@ -122,25 +51,25 @@ static void check_view(struct hc_sv_replicator *replicator, struct hc_sv_client 
 }
 
 void hc_sv_listing_look(struct hc_sv_replicator *replicator, struct hc_sv_client *client) {
-    const struct hc_sv_journal *journal = &replicator->journal;
+    const struct hc_sv_final_events *finals = &replicator->final_events;
     struct hc_sv_listing *listing = &client->listing;
-    if (journal->capacity == 0)
+    if (finals->capacity == 0)
         return;
     if (listing->from == HC_NO_TICK) { // the client's world begins with the tick shown
         listing->from = client->shown + 1;
         listing->through = client->shown;
     }
-    for (; listing->through < journal->final; listing->through++) {
+    for (; listing->through < finals->final; listing->through++) {
         hc_tick tick = listing->through + 1;
         clear_bit(listing->acked, tick);
-        if (tick >= journal->first)
+        if (tick >= finals->first)
             check_view(replicator, client, tick);
     }
 }
 
 void hc_sv_listing_keep_up(struct hc_sv_replicator *replicator, struct hc_sv_client *client) {
     const struct hc_sv_listing *listing = &client->listing;
-    if (listing->from != HC_NO_TICK && listing->through < replicator->journal.final &&
+    if (listing->from != HC_NO_TICK && listing->through < replicator->final_events.final &&
         listing->through < hc_timeline_oldest(replicator->config.timeline)) {
         HC_MARK("events-looked-at-between-snapshots");
         hc_sv_listing_look(replicator, client);
@@ -185,20 +114,21 @@ struct seen {
 
 /// Finds them.
 static void find_seen(const struct hc_sv_builder *builder, hc_tick tick, struct seen *seen) {
-    const struct hc_sv_journal *journal = &builder->replicator->journal;
+    const struct hc_sv_final_events *finals = &builder->replicator->final_events;
     const struct hc_sv_view *view = &builder->client->interest.view;
     const struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
-    uint64_t number = first_of(journal, tick), end = end_of(journal, tick);
+    uint64_t number = hc_sv_final_events_first(finals, tick),
+             end = hc_sv_final_events_end(finals, tick);
     seen->count = 0;
     while (number < end && slot != NULL && seen->count < seen->room) {
-        hc_unit unit = event_at(journal, number)->unit;
+        hc_unit unit = hc_sv_final_events_at(finals, number)->unit;
         if (slot->unit < unit) {
             slot = hc_sv_view_slot(view, slot->next);
             continue;
         }
         if (slot->unit == unit && is_seen(slot, tick)) {
             seen->own[seen->count] = slot->own;
-            seen->events[seen->count++] = *event_at(journal, number);
+            seen->events[seen->count++] = *hc_sv_final_events_at(finals, number);
         }
         number++;
     }
@@ -240,36 +170,38 @@ static bool gather_tick(struct hc_sv_builder *builder, hc_tick tick, uint32_t *u
 /// Counts the events of a tick that is listed no more, without those that were counted when it was
 /// listed: those that the client sees, or all, if they are gone.
 static uint32_t count_dropped(struct hc_sv_builder *builder, hc_tick tick) {
-    const struct hc_sv_journal *journal = &builder->replicator->journal;
+    const struct hc_sv_final_events *finals = &builder->replicator->final_events;
     struct seen seen = {.events = builder->listing.events, .room = HC_SV_LISTING_EVENTS};
-    if (tick + HC_GAME_EVENTS_TICKS <= journal->final + 1)
+    if (tick + HC_GAME_EVENTS_TICKS <= finals->final + 1)
         return 0; // nothing is known of it
-    if (first_of(journal, tick) < oldest(journal))
-        return (uint32_t)(end_of(journal, tick) - first_of(journal, tick));
+    if (hc_sv_final_events_first(finals, tick) < hc_sv_final_events_oldest(finals))
+        return (uint32_t)(hc_sv_final_events_end(finals, tick) -
+                          hc_sv_final_events_first(finals, tick));
     find_seen(builder, tick, &seen);
     return tick < builder->client->listing.counted ? cut(builder->world, &seen) : seen.count;
 }
 
-/// Gives up the ticks before the journal's first that the client has not received.
+/// Gives up the ticks before the first tick whose events are all there that the client has not
+/// received.
 static void drop_old(struct hc_sv_builder *builder, const uint64_t listed[static WORDS]) {
     struct hc_sv_listing *listing = &builder->client->listing;
-    hc_tick first = hc_tick_min(builder->replicator->journal.first, listing->through + 1);
+    hc_tick first = hc_tick_min(builder->replicator->final_events.first, listing->through + 1);
     for (; listing->from < first; listing->from++)
         if (!has_bit(listed, listing->from))
             builder->counts->events_left_out += count_dropped(builder, listing->from);
 }
 
 void hc_sv_listing_gather(struct hc_sv_builder *builder, hc_sv_places gone) {
-    const struct hc_sv_journal *journal = &builder->replicator->journal;
+    const struct hc_sv_final_events *finals = &builder->replicator->final_events;
     struct hc_sv_listing *listing = &builder->client->listing;
     uint64_t listed[WORDS];
     uint32_t used = 0;
     builder->listing.count = 0;
-    if (journal->capacity == 0)
+    if (finals->capacity == 0)
         return;
     settle(builder->client, gone, listed);
     drop_old(builder, listed);
-    listing->from = hc_tick_max(listing->from, journal->first);
+    listing->from = hc_tick_max(listing->from, finals->first);
     while (listing->from <= listing->through && has_bit(listing->acked, listing->from))
         listing->from++;
     hc_tick tick = listing->from;
@@ -324,7 +256,7 @@ void hc_sv_listing_put(struct hc_sv_builder *builder) {
     struct hc_sv_listing *listing = &builder->client->listing;
     unsigned place = builder->client->sent_log.newest;
     uint32_t count, at = 0;
-    if (builder->replicator->journal.capacity == 0)
+    if (builder->replicator->final_events.capacity == 0)
         return;
     count = fitting(builder);
     listing->first[place] = gathered->first;
