@@ -14,9 +14,8 @@ enum {
     /// Marking the readers of a changed state costs as much as several steps: when more than one of
     /// so many states has changed at a tick, all of its steps are taken again without marks.
     WHOLE_CHANGED_PART = 8,
-    /// Of so many entities that are stepped again at once, the changed ones are counted before
-    /// their
-    /// readers are marked.
+    /// From this many entities on, how many states change is counted first: if most do, marking
+    /// their readers is skipped.
     MANY_STEPS = 16,
 };
 
