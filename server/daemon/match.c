@@ -219,21 +219,26 @@ static uint64_t begin_us(const struct hc_sv_match *match, uint64_t now_us) {
     return first_us + hc_since(first_us, now_us) * rate / 1000000 * 1000000 / rate;
 }
 
-enum hc_status hc_sv_match_receive(struct hc_sv_match *match,
-                                   const struct hc_sv_udp_datagram *datagram) {
+/// Notes that the match is given a datagram. A CONNECT sets the first tick of an idle one.
+static void touch(struct hc_sv_match *match, const struct hc_sv_udp_datagram *datagram) {
     if (match->idle && hc_datagram_kind(datagram->bytes, datagram->size) == HC_DATAGRAM_CONNECT)
         hc_server_start(match->server, begin_us(match, datagram->arrived_us));
     match->touched = true;
+}
+
+enum hc_status hc_sv_match_receive(struct hc_sv_match *match,
+                                   const struct hc_sv_udp_datagram *datagram) {
+    touch(match, datagram);
     return hc_server_receive(match->server, &datagram->from, datagram->bytes, datagram->size,
                              datagram->arrived_us);
 }
 
-enum hc_status hc_sv_match_deny(struct hc_sv_match *match,
-                                const struct hc_sv_udp_datagram *datagram,
-                                enum hc_deny_reason reason) {
-    match->touched = true;
-    return hc_server_deny(match->server, &datagram->from, datagram->bytes, datagram->size, reason,
-                          datagram->arrived_us);
+enum hc_status hc_sv_match_receive_placed(struct hc_sv_match *match,
+                                          const struct hc_sv_udp_datagram *datagram,
+                                          struct hc_sv_placed *placed) {
+    touch(match, datagram);
+    return hc_sv_placement_give(placed, match->server, &datagram->from, datagram->bytes,
+                                datagram->size, datagram->arrived_us);
 }
 
 void hc_sv_match_renew_deadline(struct hc_sv_match *match) {

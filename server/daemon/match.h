@@ -88,10 +88,10 @@ void hc_sv_match_log_troubles(struct hc_sv_match *match, bool last, uint64_t now
 enum hc_status hc_sv_match_receive(struct hc_sv_match *match,
                                    const struct hc_sv_udp_datagram *datagram);
 
-/// Lets the server deny a CONNECT for `reason`.
-enum hc_status hc_sv_match_deny(struct hc_sv_match *match,
-                                const struct hc_sv_udp_datagram *datagram,
-                                enum hc_deny_reason reason);
+/// The same with a CONNECT that was placed, see hc_sv_placement_give.
+enum hc_status hc_sv_match_receive_placed(struct hc_sv_match *match,
+                                          const struct hc_sv_udp_datagram *datagram,
+                                          struct hc_sv_placed *placed);
 
 /// Reads the deadline again. An idle match has none.
 void hc_sv_match_renew_deadline(struct hc_sv_match *match);

@@ -74,22 +74,20 @@ static uint64_t send_all(struct hc_sv_worker *worker, struct hc_sv_match *match,
 
 /// Chooses the match of a CONNECT whose token names none of the daemon's, see
 /// hc_sv_placement_choose.
-static enum hc_status place(struct hc_sv_worker *worker, const struct hc_sv_udp_datagram *datagram,
-                            struct hc_sv_placed *placed) {
+static void place(struct hc_sv_worker *worker, const struct hc_sv_udp_datagram *datagram,
+                  struct hc_sv_placed *placed) {
     const struct hc_sv_match_setting *setting = worker->setting;
     pthread_mutex_lock(setting->placement_lock);
-    enum hc_status status = hc_sv_placement_choose(
-        setting->placement, &datagram->from, datagram->bytes, datagram->size,
-        hc_sv_wall_clock_bounded_us(setting->wall_clock), datagram->arrived_us, placed);
+    hc_sv_placement_choose(setting->placement, &datagram->from, datagram->bytes, datagram->size,
+                           hc_sv_wall_clock_bounded_us(setting->wall_clock), datagram->arrived_us,
+                           placed);
     pthread_mutex_unlock(setting->placement_lock);
-    return status;
 }
 
 /// Ends the choice of a match, see hc_sv_placement_finish.
-static void finish_placement(struct hc_sv_worker *worker, const struct hc_sv_placed *placed,
-                             bool admitted) {
+static void finish_placement(struct hc_sv_worker *worker, const struct hc_sv_placed *placed) {
     pthread_mutex_lock(worker->setting->placement_lock);
-    hc_sv_placement_finish(worker->setting->placement, placed, admitted);
+    hc_sv_placement_finish(worker->setting->placement, placed);
     pthread_mutex_unlock(worker->setting->placement_lock);
 }
 
@@ -111,19 +109,19 @@ static void send_mail(struct hc_sv_worker *worker, const struct hc_sv_udp_datagr
     if (fits)
         hc_sv_worker_wake(other);
     else
-        finish_placement(worker, placed, false);
+        finish_placement(worker, placed); // nobody has admitted it
 }
 
-/// Gives a placed CONNECT to its match, and ends the placement.
+/// Gives a CONNECT to its match, which is the worker's, and ends the placement.
 static enum hc_status receive_placed(struct hc_sv_worker *worker,
                                      const struct hc_sv_udp_datagram *datagram,
-                                     const struct hc_sv_placed *placed) {
-    struct hc_sv_match *match = find_match(worker, placed->match);
+                                     struct hc_sv_placed *placed) {
+    struct hc_sv_match *match =
+        placed->match != 0 ? find_match(worker, placed->match) : &worker->matches[0];
     HC_ASSERT(match != NULL);
-    uint64_t denied = match->report.host->denied;
-    enum hc_status status = hc_sv_match_receive(match, datagram);
+    enum hc_status status = hc_sv_match_receive_placed(match, datagram, placed);
     hc_sv_match_log_events(match);
-    finish_placement(worker, placed, match->report.host->denied == denied);
+    finish_placement(worker, placed);
     return status;
 }
 
@@ -131,14 +129,9 @@ static enum hc_status receive_placed(struct hc_sv_worker *worker,
 static enum hc_status receive_connect(struct hc_sv_worker *worker,
                                       const struct hc_sv_udp_datagram *datagram, uint16_t named) {
     struct hc_sv_placed placed = {.match = named};
-    if (named == 0) {
-        enum hc_status status = place(worker, datagram, &placed);
-        if (status == HC_FULL)
-            return hc_sv_match_deny(&worker->matches[0], datagram, placed.denied);
-        if (status != HC_OK)
-            return hc_sv_match_receive(&worker->matches[0], datagram); // every match denies it
-    }
-    if (find_match(worker, placed.match) != NULL)
+    if (named == 0)
+        place(worker, datagram, &placed);
+    if (placed.match == 0 || find_match(worker, placed.match) != NULL)
         return receive_placed(worker, datagram, &placed);
     send_mail(worker, datagram, &placed);
     return HC_OK;

@@ -153,18 +153,18 @@ static uint16_t fullest_with_room(const struct hc_sv_placement *placement, unsig
 }
 
 /// Chooses the match of an opened token.
-static enum hc_status choose(struct hc_sv_placement *placement, const struct hc_token *token,
-                             uint64_t unix_us, uint64_t now_us, struct hc_sv_placed *placed) {
+static void choose(struct hc_sv_placement *placement, const struct hc_token *token,
+                   uint64_t unix_us, uint64_t now_us, struct hc_sv_placed *placed) {
     struct hc_sv_spent *spent = &placement->spent;
     uint64_t now_s = unix_us / 1000000;
     uint16_t *match = hc_sv_spent_match(spent, token);
     if (match != NULL && *match != 0) {
         placed->match = *match;
-        return HC_OK;
+        return;
     }
     placed->denied = hc_sv_spent_check(spent, token, false, now_us);
     if (placed->denied != 0)
-        return HC_FULL;
+        return;
     bool remembered = hc_sv_spent_use(spent, token, now_s, now_us);
     HC_ASSERT(remembered);
     placed->match = match_of_user(placement, token->client_id);
@@ -177,13 +177,11 @@ static enum hc_status choose(struct hc_sv_placement *placement, const struct hc_
     *match = placed->match;
     placed->first = true;
     add(&room_of(placement, placed->match)->held, placed->players);
-    return HC_OK;
 }
 
-enum hc_status hc_sv_placement_choose(struct hc_sv_placement *placement,
-                                      const struct hc_address *from, const uint8_t *bytes,
-                                      size_t size, uint64_t unix_us, uint64_t now_us,
-                                      struct hc_sv_placed *placed) {
+void hc_sv_placement_choose(struct hc_sv_placement *placement, const struct hc_address *from,
+                            const uint8_t *bytes, size_t size, uint64_t unix_us, uint64_t now_us,
+                            struct hc_sv_placed *placed) {
     struct hc_connect connect;
     struct hc_token token;
     *placed = (struct hc_sv_placed){.match = 0};
@@ -194,20 +192,30 @@ enum hc_status hc_sv_placement_choose(struct hc_sv_placement *placement,
         placed->client_id = token.client_id;
         placed->ticket = token.kind == HC_TOKEN_RESUME;
         memcpy(placed->token_id, token.token_id, sizeof placed->token_id);
-        status = choose(placement, &token, unix_us, now_us, placed);
+        choose(placement, &token, unix_us, now_us, placed);
     }
     sodium_memzero(&token, sizeof token);
+}
+
+enum hc_status hc_sv_placement_give(struct hc_sv_placed *placed, struct hc_server *server,
+                                    const struct hc_address *from, const uint8_t *bytes,
+                                    size_t size, uint64_t now_us) {
+    const struct hc_server_stats *stats = hc_server_stats(server);
+    uint64_t denied = stats->denied;
+    enum hc_status status = placed->denied != 0
+                                ? hc_server_deny(server, from, bytes, size, placed->denied, now_us)
+                                : hc_server_receive(server, from, bytes, size, now_us);
+    placed->admitted = stats->denied == denied;
     return status;
 }
 
-void hc_sv_placement_finish(struct hc_sv_placement *placement, const struct hc_sv_placed *placed,
-                            bool admitted) {
-    struct people *held = &room_of(placement, placed->match)->held;
+void hc_sv_placement_finish(struct hc_sv_placement *placement, const struct hc_sv_placed *placed) {
     if (!placed->first)
         return;
+    struct people *held = &room_of(placement, placed->match)->held;
     held->players -= placed->players;
     held->spectators -= placed->players == 0;
-    if (!admitted)
+    if (!placed->admitted)
         hc_sv_spent_forget(&placement->spent, placed->client_id, placed->token_id, placed->ticket);
 }
 

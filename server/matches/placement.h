@@ -14,7 +14,9 @@
 /// What a match answers speaks of the token, and changes nothing for others. A match has room by
 /// its own sessions, and none while it is overloaded.
 ///
-/// A state machine without I/O: one thread at a time may use it.
+/// Calls belong in this order for each CONNECT: hc_sv_placement_named; hc_sv_placement_choose, if
+/// it names no match; hc_sv_placement_give; hc_sv_placement_set_match, if the match's sessions have
+/// changed; hc_sv_placement_finish. A state machine without I/O: one thread at a time may use it.
 #pragma once
 
 #include "hindcast/address.h"
@@ -37,10 +39,11 @@ struct hc_sv_placement_config {
 
 /// A choice, until hc_sv_placement_finish.
 struct hc_sv_placed {
-    uint16_t match;
-    enum hc_deny_reason denied; ///< of HC_FULL
+    uint16_t match;             ///< 0: any, because every match gives the same answer
+    enum hc_deny_reason denied; ///< the reason for which the match denies it; 0: the match decides
     bool first;                 ///< the token was not placed before, and holds room in the match
     bool ticket;                ///< it is a ticket
+    bool admitted;              ///< the match has not denied it, see hc_sv_placement_give
     uint8_t players;
     uint64_t client_id;
     uint8_t token_id[HC_TOKEN_ID_SIZE];
@@ -58,18 +61,19 @@ void hc_sv_placement_destroy(struct hc_sv_placement *placement);
 /// Opens tokens with these keys from now on.
 void hc_sv_placement_set_keys(struct hc_sv_placement *placement, const struct hc_token_ring *keys);
 
-/// Chooses the match of a CONNECT whose token names none that the daemon has. HC_OK: `*placed`
-/// holds it; the caller passes it to hc_sv_placement_finish after the match has answered. HC_FULL:
-/// let any match deny it for `placed->denied`. Any other status: the CONNECT holds no valid token
-/// of its sender, and every match gives the same answer.
-enum hc_status hc_sv_placement_choose(struct hc_sv_placement *placement,
-                                      const struct hc_address *from, const uint8_t *bytes,
-                                      size_t size, uint64_t unix_us, uint64_t now_us,
-                                      struct hc_sv_placed *placed);
+/// Chooses the match of a CONNECT whose token names none that the daemon has.
+void hc_sv_placement_choose(struct hc_sv_placement *placement, const struct hc_address *from,
+                            const uint8_t *bytes, size_t size, uint64_t unix_us, uint64_t now_us,
+                            struct hc_sv_placed *placed);
+
+/// Gives a CONNECT to `server`, which is its match, and notes whether that admits it. The status is
+/// the server's.
+enum hc_status hc_sv_placement_give(struct hc_sv_placed *placed, struct hc_server *server,
+                                    const struct hc_address *from, const uint8_t *bytes,
+                                    size_t size, uint64_t now_us);
 
 /// Ends a choice. A token that was placed for the first time and not admitted may be placed again.
-void hc_sv_placement_finish(struct hc_sv_placement *placement, const struct hc_sv_placed *placed,
-                            bool admitted);
+void hc_sv_placement_finish(struct hc_sv_placement *placement, const struct hc_sv_placed *placed);
 
 /// Sets a match's sessions, `count` of them, and whether it refuses joins because it is overloaded:
 /// after either has changed.

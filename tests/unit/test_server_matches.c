@@ -153,18 +153,12 @@ static void poll_events(unsigned match) {
 static void give_connect(const struct hc_address *from, const uint8_t *bytes, size_t size,
                          uint16_t named) {
     struct hc_sv_placed placed = {.match = named};
-    enum hc_status status = HC_OK;
     if (named == 0)
-        status = hc_sv_placement_choose(placement, from, bytes, size, UNIX_US, now_us, &placed);
-    if (status != HC_OK) {
-        (void)hc_server_deny(servers[1], from, bytes, size, placed.denied, now_us);
-        return;
-    }
-    uint64_t denied = hc_server_stats(servers[placed.match])->denied;
-    (void)hc_server_receive(servers[placed.match], from, bytes, size, now_us);
-    poll_events(placed.match);
-    hc_sv_placement_finish(placement, &placed,
-                           hc_server_stats(servers[placed.match])->denied == denied);
+        hc_sv_placement_choose(placement, from, bytes, size, UNIX_US, now_us, &placed);
+    unsigned match = placed.match != 0 ? placed.match : 1;
+    (void)hc_sv_placement_give(&placed, servers[match], from, bytes, size, now_us);
+    poll_events(match);
+    hc_sv_placement_finish(placement, &placed);
 }
 
 /// Gives a client's datagram to the match that it is for: a HELLO to any.
@@ -372,6 +366,37 @@ START_TEST(denied_user_keeps_no_match_from_others) {
 }
 END_TEST
 
+/// The CONNECTs that the matches denied for this reason.
+static uint64_t denials(enum hc_deny_reason reason) {
+    uint64_t count = 0;
+    for (unsigned match = 1; match <= MATCHES; match++)
+        count += hc_server_stats(servers[match])->denials[reason].count;
+    return count;
+}
+
+START_TEST(user_who_connects_too_often_is_denied_with_the_reason_and_gets_in_later) {
+    for (unsigned i = 0; i < HC_CONNECTS_AT_ONCE; i++) {
+        struct hc_credential credential = issue_kind(HC_TOKEN_RESUME, 0, 7);
+        struct player *player = connect_client(&credential, false);
+        run(SECOND_US / 20);
+        ck_assert_uint_ne(player->match, 0);
+        hc_client_leave(player->client, now_us);
+        run(SECOND_US / 20);
+        remove_client(player);
+    }
+    struct hc_credential credential = issue_kind(HC_TOKEN_RESUME, 0, 7);
+    struct player *player = connect_client(&credential, false);
+    run(SECOND_US);
+    ck_assert_uint_eq(player->match, 0);
+    ck_assert_uint_eq(denials(HC_DENY_RATE), 1);
+    struct hc_client_attempt attempt = hc_client_attempt(player->client);
+    ck_assert(attempt.denied && attempt.proven && attempt.deny == HC_DENY_RATE);
+    run(3 * SECOND_US);
+    ck_assert_int_eq(hc_client_state(player->client), HC_CLIENT_PLAYING);
+    ck_assert_uint_eq(denials(HC_DENY_RATE), 1);
+}
+END_TEST
+
 START_TEST(clients_go_to_another_match_while_one_is_overloaded) {
     ck_assert_uint_eq(join(1)->match, 1);
     overloaded = 1;
@@ -524,6 +549,7 @@ int main(void) {
     tcase_add_test(tests, clients_that_connect_at_once_are_placed_where_each_finds_room);
     tcase_add_test(tests, token_without_a_match_opens_one_session_in_one_match);
     tcase_add_test(tests, denied_user_keeps_no_match_from_others);
+    tcase_add_test(tests, user_who_connects_too_often_is_denied_with_the_reason_and_gets_in_later);
     tcase_add_test(tests, clients_go_to_another_match_while_one_is_overloaded);
     tcase_add_test(tests, user_with_another_token_returns_to_its_session);
     tcase_add_test(tests, token_older_than_those_of_forgotten_users_is_denied_as_outdated);
