@@ -72,6 +72,9 @@ void attack_clock_steps(struct attack *attack);
 void attack_takeover(struct attack *attack);
 void attack_foreign_closes(struct attack *attack);
 
+// lost_ends.c: clients that move and leave faster than the program reads events.
+void attack_lost_ends(struct attack *attack);
+
 // address_limits.c: limits of one network address.
 void attack_address_clients(struct attack *attack);
 void attack_reset_flood(struct attack *attack);
@@ -101,6 +104,9 @@ void attack_lag_switch(struct attack *attack);
 void attack_ancient(struct attack *attack);
 void attack_clock_day(struct attack *attack);
 void attack_clock_fast(struct attack *attack);
+
+// leaping_final.c: a player that holds its inputs back.
+void attack_leaping_final(struct attack *attack);
 
 // hidden_units.c: players that look for units out of their view.
 void attack_wallhack(struct attack *attack);

@@ -7,18 +7,15 @@
 #include "server/replication/listing.h"
 #include "tests/run_suite.h"
 #include "tests/sim/event_record.h"
+#include "tests/sim/loud_arena.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     CLIENTS = 6,
     EVENTS_MAX = 20000,
     SETTLED_S = 3,
-    SHOUT = HC_ARENA_EVENT_TAKEN + 1, ///< the kind of event that loud players emit besides:
-    SHOUTS = 9,                       ///< each so many in a tick, so that one client's fit
-    SHOUT_EVERY = 32,                 ///< ticks,
-    SHOUT_END = 300,                  ///< and none from this tick on
+    SHOUT_END = 300, ///< ticks
 };
 
 /// The events of the server and of each client.
@@ -201,16 +198,6 @@ START_TEST(events_in_view_arrive_while_the_final_tick_is_at_the_end_of_the_histo
 }
 END_TEST
 
-/// The step of the arena, with players that shout.
-static bool loud_step(struct hc_scene *scene, hc_entity self, void *out) {
-    bool alive = hc_arena.step(scene, self, out);
-    bool shouts = alive && scene->world->kind_of[self] == HC_ARENA_KIND_PLAYER &&
-                  scene->tick < SHOUT_END && scene->tick % SHOUT_EVERY == 0;
-    for (uint32_t i = 0; i < SHOUTS && shouts; i++)
-        hc_emit(scene, SHOUT, i);
-    return alive;
-}
-
 /// Whether a client that saw everything learned in the end that an event happened. It has been told
 /// of each event that it predicted.
 static bool learned(const struct seen *seen, unsigned client, uint32_t i) {
@@ -242,20 +229,10 @@ static uint32_t check_tick(const struct seen *seen, unsigned client, uint32_t fi
 }
 
 START_TEST(events_beyond_the_limit_of_a_tick_are_left_out_and_own_ones_are_not) {
-    struct hc_game_event_kind events[SHOUT + 1];
-    struct hc_kind kinds[HC_KINDS_MAX];
-    struct hc_game loud = hc_arena;
+    struct hc_loud_arena loud;
     uint64_t left_out = 0;
-    memcpy(events, hc_arena.event_kinds, SHOUT * sizeof *events);
-    events[SHOUT] = (struct hc_game_event_kind){"shout", HC_EVENT_BITS_MAX};
-    memcpy(kinds, hc_arena.kinds, hc_arena.kind_count * sizeof *kinds);
-    kinds[HC_ARENA_KIND_PLAYER].events_max += SHOUTS;
-    loud.event_kinds = events;
-    loud.event_kind_count = SHOUT + 1;
-    loud.kinds = kinds;
-    loud.step = loud_step;
-    loud.view = 0;
-    struct seen *seen = play(&loud, (struct plan){.history = 64, .seconds = 5});
+    hc_loud_arena_init(&loud, SHOUT_END);
+    struct seen *seen = play(&loud.game, (struct plan){.history = 64, .seconds = 5});
     for (unsigned client = 0; client < CLIENTS; client++)
         for (uint32_t i = 0; i < seen->count;)
             if (seen->happened[i].tick <= seen->begun[client])
@@ -263,7 +240,7 @@ START_TEST(events_beyond_the_limit_of_a_tick_are_left_out_and_own_ones_are_not) 
             else
                 i = check_tick(seen, client, i, &left_out);
     // Each client lacks some of the shouts of others, at each of these ticks.
-    ck_assert_uint_ge(left_out, CLIENTS * SHOUT_END / SHOUT_EVERY * SHOUTS);
+    ck_assert_uint_ge(left_out, CLIENTS * SHOUT_END / HC_LOUD_EVERY * HC_LOUD_SHOUTS);
     ck_assert_uint_eq(seen->left_out, left_out); // each once, however often its tick is sent
     end(seen);
 }
