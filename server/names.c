@@ -9,7 +9,8 @@
 static struct hc_sv_slot *next_player(const struct hc_sv_view *view, const struct hc_world *world,
                                       const struct hc_sv_slot *slot) {
     struct hc_sv_slot *next = hc_sv_view_slot(view, slot == NULL ? view->first : slot->next);
-    while (next != NULL && (!next->sees || hc_unit_player(world, next->unit) == HC_NO_PLAYER))
+    while (next != NULL &&
+           (!hc_sv_slot_sees(next) || hc_unit_player(world, next->unit) == HC_NO_PLAYER))
         next = hc_sv_view_slot(view, next->next);
     return next;
 }
@@ -30,7 +31,7 @@ static bool lacks(const struct hc_sv_host *host, const struct hc_sv_client *clie
                   const struct hc_sv_slot *slot, struct hc_player_name *name) {
     hc_player player = hc_unit_player(&host->world, slot->unit);
     const struct hc_sv_player *now = &host->players[player];
-    if (slot->named && slot->name_number == now->name_number)
+    if (slot->name.acked && slot->name.number == now->name_number)
         return false;
     const uint8_t *known = name_of(host, client, player);
     if (known == NULL || hc_name_size(known) == 0)
@@ -68,9 +69,9 @@ static void note(const struct hc_sv_names *names, const struct hc_sv_view *view,
         const struct hc_player_name *name = &names->sent[i];
         hc_unit unit = (hc_unit)(1 + name->player);
         if (slot->unit == unit)
-            slot->named = players == NULL;
+            slot->name.acked = players == NULL;
         if (slot->unit == unit && players != NULL)
-            slot->name_number = players[name->player].name_number;
+            slot->name.number = players[name->player].name_number;
         if (slot->unit >= unit)
             i++;
         else

@@ -69,8 +69,8 @@ void hc_sv_client_prefetch_pointed(const struct hc_sv_client *client) {
         const struct hc_sv_slot *slot = &view->slots->at[view->ahead[i].number];
         hc_unit unit = view->ahead[i].unit;
         __builtin_prefetch(slot);
-        __builtin_prefetch(&slot->value_ids[base]);
-        __builtin_prefetch(&slot->value_ids[next], 1);
+        __builtin_prefetch(&slot->items.value_ids[base]);
+        __builtin_prefetch(&slot->items.value_ids[next], 1);
         __builtin_prefetch(&row.newest[unit]);
         __builtin_prefetch(row.states +
                            (size_t)hc_unit_first(client->world, unit) * client->world->stride);
@@ -93,10 +93,10 @@ const struct hc_unit_value *hc_sv_client_compare(const struct hc_sv_client *clie
     const struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
     for (uint32_t i = 0; place < HC_SV_PLACES && slot != NULL && i < compare->count;
          slot = hc_sv_view_slot(view, slot->next)) {
-        if ((slot->values >> place & 1) == 0)
+        if ((slot->items.values >> place & 1) == 0)
             continue;
         const struct hc_sv_value *value =
-            hc_sv_values_get(&client->replicator->values, slot->value_ids[place]);
+            hc_sv_values_get(&client->replicator->values, slot->items.value_ids[place]);
         *unit = slot->unit;
         if (value != NULL && !hc_compare_is_hash(compare->hashes, i, value->hash))
             return &value->unit;

@@ -71,17 +71,28 @@ struct hc_sv_slot *hc_sv_view_insert(struct hc_sv_view *view, uint32_t *at, hc_u
     struct hc_sv_slot *slot = &view->slots->at[number];
     slot->next = *at;
     slot->unit = unit;
-    slot->sees = slot->own = slot->compared = slot->pinned = false;
-    slot->compared_at = 0;
-    slot->since = 0;
+    slot->since = HC_NO_TICK;
+    slot->shown.own = false;
     slot->score = 0;
-    slot->corrected = 0;
-    slot->values = slot->drops = 0;
-    slot->valued_as_of = HC_NO_TICK;
-    slot->evicted = 0;
-    slot->evicted_as_of = HC_NO_TICK;
+    hc_sv_items_begin(&slot->items);
     *at = number;
     return slot;
+}
+
+void hc_sv_slot_see(struct hc_sv_slot *slot, hc_tick since) {
+    HC_ASSERT(since != HC_NO_TICK);
+    slot->since = since;
+    slot->name.acked = false;
+    slot->name.number = 0;
+}
+
+void hc_sv_slot_out_of_view(struct hc_sv_slot *slot, hc_tick since) {
+    HC_ASSERT(hc_sv_slot_sees(slot) && since >= slot->since && since != HC_NO_TICK);
+    slot->since = since;
+}
+
+void hc_sv_slot_hide(struct hc_sv_slot *slot) {
+    slot->since = HC_NO_TICK;
 }
 
 void hc_sv_view_remove(struct hc_sv_view *view, uint32_t *at) {
@@ -351,12 +362,12 @@ static void check_seen(struct hc_sv_interest *interest, const struct hc_sv_inter
                        bool between, hc_tick tick) {
     struct hc_sv_slot *slot = hc_sv_view_slot(&interest->view, interest->view.first);
     for (; slot != NULL; slot = hc_sv_view_slot(&interest->view, slot->next)) {
-        if (!slot->sees || hc_sv_interest_in_view(look, slot->unit))
+        if (!hc_sv_slot_sees(slot) || hc_sv_interest_in_view(look, slot->unit))
             continue;
         if (between)
-            slot->since = tick;
+            hc_sv_slot_out_of_view(slot, tick);
         else
-            slot->sees = false;
+            hc_sv_slot_hide(slot);
     }
 }
 
@@ -442,7 +453,7 @@ static void begin_look(struct hc_sv_index *index, const struct hc_sv_interest *i
     }
     index->stamps[0] = index->stamp;
     for (; slot != NULL; slot = hc_sv_view_slot(&interest->view, slot->next))
-        if (slot->sees)
+        if (hc_sv_slot_sees(slot))
             index->stamps[slot->unit] = index->stamp;
 }
 
@@ -454,12 +465,8 @@ static void see(struct hc_sv_view *view, uint32_t **at, hc_unit unit, hc_tick si
         *at = &slot->next;
     if (slot == NULL || slot->unit != unit)
         slot = hc_sv_view_insert(view, *at, unit);
-    if (slot == NULL || slot->sees)
-        return;
-    slot->sees = true;
-    slot->since = since;
-    slot->named = false;
-    slot->name_number = 0;
+    if (slot != NULL && !hc_sv_slot_sees(slot))
+        hc_sv_slot_see(slot, since);
 }
 
 void hc_sv_interest_update(struct hc_sv_interest *interest, struct hc_sv_index *index,

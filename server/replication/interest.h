@@ -41,31 +41,60 @@
 
 #define HC_SV_NO_SLOT UINT32_MAX
 
+/// What a client sees of the unit in a slot, as the tick shown is looked at.
+struct hc_sv_slot_shown {
+    hc_sv_value_id value_id; ///< of a seen unit: its value at the tick shown
+    uint16_t inputs;         ///< of a seen unit: ticks of inputs from the tick shown on, at most
+    bool own;                ///< of a seen unit: the referee or an own player
+};
+
+/// The name of the player in a slot, as the client was sent it since the unit is seen.
+struct hc_sv_slot_name {
+    bool acked;      ///< the client acked it
+    uint32_t number; ///< of the name that it acked or was sent; 0: none was sent since then
+};
+
 /// A unit that a client sees or may know. Each snapshot reads everything before the values of every
 /// slot. Slots are not aligned to the lines of the cache, because snapshots take longer then.
+///
+/// Each part has one writer, after the pool has begun all of them:
+///
+///     next, unit   the view
+///     since        hc_sv_slot_see, hc_sv_slot_out_of_view and hc_sv_slot_hide, for interest
+///     shown        look.c
+///     score        snapshot.c, by the functions of Priority
+///     items        sent_log.c
+///     name         names.c
 struct hc_sv_slot {
     uint32_t next; ///< the slot of the next unit, or the next free one; HC_SV_NO_SLOT: none
     hc_unit unit;
-    bool sees;                  ///< the unit is in the client's interest set
-    bool own;                   ///< of a seen unit: the referee or an own player
-    bool compared;              ///< corrections compare its past ticks
-    bool pinned;                ///< a value of it is pinned, see deltas.h
-    uint16_t inputs;            ///< of a seen unit: ticks of inputs from the tick shown on, at most
-    hc_tick compared_at;        ///< the head at which they began to
-    hc_tick since;              ///< of a seen unit: it was in view at every tick from this one on
-    uint32_t score;             ///< see Priority
-    uint64_t corrected;         ///< number of the newest correction, see sent_log.h; 0: none
-    hc_sv_places values, drops; ///< logged snapshots that carried a value of their tick, or a drop
-    hc_tick valued_as_of;    ///< of the newest snapshot with a value, lost or not; HC_NO_TICK: none
-    hc_sv_value_id evicted;  ///< the newest acked item that the log has evicted; 0: a drop
-    hc_tick evicted_as_of;   ///< its head; HC_NO_TICK: none
-    hc_sv_value_id value_id; ///< of a seen unit: its value at the tick shown
-    hc_sv_value_id value_ids[HC_SV_PLACES]; ///< by place, of `values`
-    bool named;           ///< the client acked the name of the unit's player since the unit is seen
-    uint32_t name_number; ///< of that name, or of the one sent; 0: none was sent since then
+    hc_tick since; ///< a seen unit was in view at every tick from this one on; HC_NO_TICK: the unit
+                   ///< is not in the client's interest set
+    struct hc_sv_slot_shown shown;
+    uint32_t score; ///< see Priority
+    struct hc_sv_items items;
+    struct hc_sv_slot_name name;
 };
 
-_Static_assert(offsetof(struct hc_sv_slot, value_ids) <= 64, "no longer than a line of the cache");
+_Static_assert(offsetof(struct hc_sv_slot, items.value_ids) <= 64,
+               "no longer than a line of the cache");
+
+/// Whether the unit is in the client's interest set.
+static inline bool hc_sv_slot_sees(const struct hc_sv_slot *slot) {
+    return slot->since != HC_NO_TICK;
+}
+
+/// The unit comes into view, where it stays from the tick `since` on. Nobody has named its player
+/// since then.
+void hc_sv_slot_see(struct hc_sv_slot *slot, hc_tick since);
+
+/// The unit was out of view at a tick before `since`, and counts as seen from `since` on. So no
+/// value of an earlier tick is a baseline any more: a delta lists the inputs since its baseline,
+/// and the client may not know what the player did out of its view.
+void hc_sv_slot_out_of_view(struct hc_sv_slot *slot, hc_tick since);
+
+/// The unit leaves the client's interest set.
+void hc_sv_slot_hide(struct hc_sv_slot *slot);
 
 /// The slots of all clients.
 struct hc_sv_slots {
@@ -126,7 +155,7 @@ const struct hc_sv_slot *hc_sv_view_find(const struct hc_sv_view *view, hc_unit 
 /// Whether the client may know of `unit`. Walks the list.
 static inline bool hc_sv_view_sees(const struct hc_sv_view *view, hc_unit unit) {
     const struct hc_sv_slot *slot = hc_sv_view_find(view, unit);
-    return slot != NULL && slot->sees;
+    return slot != NULL && hc_sv_slot_sees(slot);
 }
 
 // ---- Priority -----------------------------------------------------------------------------------

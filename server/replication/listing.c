@@ -38,10 +38,10 @@ static void check_view(struct hc_sv_replicator *replicator, struct hc_sv_client 
     struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
     while (slot != NULL && number < end && !look.everything) {
         hc_unit unit = hc_sv_final_events_at(finals, number)->unit;
-        if (unit == slot->unit && slot->sees && !slot->own && slot->since <= tick &&
-            !hc_sv_interest_in_view(&look, unit)) {
+        if (unit == slot->unit && hc_sv_slot_sees(slot) && !slot->shown.own &&
+            slot->since <= tick && !hc_sv_interest_in_view(&look, unit)) {
             HC_MARK("event-out-of-view");
-            slot->since = tick + 1;
+            hc_sv_slot_out_of_view(slot, tick + 1);
         }
         if (unit <= slot->unit)
             number++;
@@ -102,7 +102,7 @@ static void settle(struct hc_sv_client *client, hc_sv_places gone, uint64_t list
 
 /// Whether a client receives the events of the unit in its slot at a tick.
 static bool is_seen(const struct hc_sv_slot *slot, hc_tick tick) {
-    return slot->sees && (slot->own || slot->since <= tick);
+    return hc_sv_slot_sees(slot) && (slot->shown.own || slot->since <= tick);
 }
 
 /// Events that a client sees at one tick.
@@ -127,7 +127,7 @@ static void find_seen(const struct hc_sv_builder *builder, hc_tick tick, struct 
             continue;
         }
         if (slot->unit == unit && is_seen(slot, tick)) {
-            seen->own[seen->count] = slot->own;
+            seen->own[seen->count] = slot->shown.own;
             seen->events[seen->count++] = *hc_sv_final_events_at(finals, number);
         }
         number++;

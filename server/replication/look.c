@@ -34,7 +34,7 @@ static void renew_interest(struct hc_sv_replicator *replicator, struct hc_sv_cli
 static uint16_t known_inputs(const struct hc_sv_replicator *replicator,
                              const struct hc_sv_client *client, const struct hc_sv_slot *slot) {
     hc_player player = hc_unit_player(client->world, slot->unit);
-    if (player == HC_NO_PLAYER || slot->own)
+    if (player == HC_NO_PLAYER || slot->shown.own)
         return 0;
     hc_tick newest = replicator->roster.players[player].newest_input;
     return (uint16_t)(hc_tick_max(newest + 1, client->shown) - client->shown);
@@ -49,12 +49,12 @@ static hc_tick value_units(struct hc_sv_replicator *replicator, struct hc_sv_cli
     client->referee_id = hc_sv_values_put(&row, HC_REFEREE);
     struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
     for (; slot != NULL; slot = hc_sv_view_slot(view, slot->next)) {
-        if (!slot->sees)
+        if (!hc_sv_slot_sees(slot))
             continue;
-        slot->value_id = hc_sv_values_put(&row, slot->unit);
-        slot->own = hc_sv_client_owns_unit(client, slot->unit);
-        slot->inputs = known_inputs(replicator, client, slot);
-        end = hc_tick_max(end, client->shown + slot->inputs);
+        slot->shown.value_id = hc_sv_values_put(&row, slot->unit);
+        slot->shown.own = hc_sv_client_owns_unit(client, slot->unit);
+        slot->shown.inputs = known_inputs(replicator, client, slot);
+        end = hc_tick_max(end, client->shown + slot->shown.inputs);
     }
     return end;
 }
@@ -74,9 +74,10 @@ static void limit_inputs(const struct hc_timeline *timeline, struct hc_sv_client
         if (look.everything)
             return;
         for (; slot != NULL; slot = hc_sv_view_slot(view, slot->next))
-            if (slot->sees && slot->inputs > before && !hc_sv_interest_in_view(&look, slot->unit)) {
+            if (hc_sv_slot_sees(slot) && slot->shown.inputs > before &&
+                !hc_sv_interest_in_view(&look, slot->unit)) {
                 HC_MARK("inputs-out-of-view");
-                slot->inputs = before;
+                slot->shown.inputs = before;
             }
     }
 }

@@ -4,7 +4,6 @@
 #include "common/alloc.h"
 #include "common/mark.h"
 #include "hindcast/check.h"
-#include "server/replication/interest.h"
 
 enum { TICKS_BACK = 128 }; ///< from a snapshot's head to a tick that it corrects, at most
 
@@ -204,76 +203,91 @@ unsigned hc_sv_sent_log_acked_place(const struct hc_sv_sent_log *sent_log) {
     return sent_log->acked == 0 ? sent_log->newest : newest(sent_log, sent_log->acked);
 }
 
-void hc_sv_items_evict(struct hc_sv_slot *slot, const struct hc_sv_sent_log *sent_log,
+void hc_sv_items_begin(struct hc_sv_items *items) {
+    items->values = items->drops = 0;
+    items->corrected = 0;
+    items->compared_at = items->valued_as_of = HC_NO_TICK;
+    items->evicted = 0;
+    items->evicted_as_of = HC_NO_TICK;
+}
+
+void hc_sv_items_evict(struct hc_sv_items *items, const struct hc_sv_sent_log *sent_log,
                        hc_sv_places gone) {
-    hc_sv_places acked = (slot->values | slot->drops) & gone & sent_log->acked;
+    hc_sv_places acked = (items->values | items->drops) & gone & sent_log->acked;
     if (acked != 0) {
         unsigned place = newest(sent_log, acked);
-        slot->evicted = (slot->values >> place & 1) != 0 ? slot->value_ids[place] : 0;
-        slot->evicted_as_of = sent_log->as_of[place];
+        items->evicted = (items->values >> place & 1) != 0 ? items->value_ids[place] : 0;
+        items->evicted_as_of = sent_log->as_of[place];
     }
-    slot->values &= ~gone;
-    slot->drops &= ~gone;
+    items->values &= ~gone;
+    items->drops &= ~gone;
 }
 
-void hc_sv_items_put(struct hc_sv_slot *slot, const struct hc_sv_sent_log *sent_log,
+void hc_sv_items_put(struct hc_sv_items *items, const struct hc_sv_sent_log *sent_log,
                      hc_sv_value_id value_id) {
     hc_sv_places place = UINT64_C(1) << sent_log->newest;
-    HC_ASSERT(((slot->values | slot->drops) & place) == 0); // one item of a unit in a snapshot
+    HC_ASSERT(((items->values | items->drops) & place) == 0); // one item of a unit in a snapshot
     if (value_id == 0) {
-        slot->drops |= place;
+        items->drops |= place;
         return;
     }
-    slot->values |= place;
-    slot->value_ids[sent_log->newest] = value_id;
-    slot->valued_as_of = sent_log->as_of[sent_log->newest];
+    items->values |= place;
+    items->value_ids[sent_log->newest] = value_id;
+    items->valued_as_of = sent_log->as_of[sent_log->newest];
 }
 
-void hc_sv_items_correct(struct hc_sv_slot *slot, struct hc_sv_sent_log *sent_log, hc_tick tick,
+void hc_sv_items_correct(struct hc_sv_items *items, struct hc_sv_sent_log *sent_log, hc_tick tick,
                          hc_sv_value_id value_id) {
-    slot->corrected = hc_sv_sent_log_correct(sent_log, tick, value_id, slot->corrected);
+    items->corrected = hc_sv_sent_log_correct(sent_log, tick, value_id, items->corrected);
+}
+
+bool hc_sv_items_compare(struct hc_sv_items *items, bool compared, hc_tick as_of) {
+    bool begins = compared && items->compared_at == HC_NO_TICK;
+    if (begins || !compared)
+        items->compared_at = compared ? as_of : HC_NO_TICK;
+    return begins;
 }
 
 /// The newest item that is not lost; false: there is none, or it is a drop. `*as_of` is its head,
 /// HC_NO_TICK without one.
-static bool newest_sent(const struct hc_sv_slot *slot, const struct hc_sv_sent_log *sent_log,
+static bool newest_sent(const struct hc_sv_items *items, const struct hc_sv_sent_log *sent_log,
                         hc_tick *as_of) {
-    hc_sv_places sent = (slot->values | slot->drops) & ~sent_log->lost;
-    *as_of = slot->evicted_as_of;
+    hc_sv_places sent = (items->values | items->drops) & ~sent_log->lost;
+    *as_of = items->evicted_as_of;
     if (sent == 0)
-        return slot->evicted != 0;
+        return items->evicted != 0;
     unsigned place = newest(sent_log, sent);
     *as_of = sent_log->as_of[place];
-    return (slot->values >> place & 1) != 0;
+    return (items->values >> place & 1) != 0;
 }
 
-struct hc_sv_item_state hc_sv_items_state(const struct hc_sv_slot *slot,
+struct hc_sv_item_state hc_sv_items_state(const struct hc_sv_items *items,
                                           const struct hc_sv_sent_log *sent_log,
                                           hc_sv_places usable) {
     struct hc_sv_item_state state = {.acked = 0, .acked_as_of = HC_NO_TICK};
-    hc_sv_places acked = slot->values & usable;
+    hc_sv_places acked = items->values & usable;
     if (acked != 0) {
         unsigned place = newest(sent_log, acked);
-        state.acked = slot->value_ids[place];
+        state.acked = items->value_ids[place];
         state.acked_as_of = sent_log->as_of[place];
-    } else if (slot->evicted != 0 && slot->evicted_as_of == sent_log->base) {
-        state.acked = slot->evicted;
+    } else if (items->evicted != 0 && items->evicted_as_of == sent_log->base) {
+        state.acked = items->evicted;
         state.acked_as_of = sent_log->base;
     }
     hc_tick as_of;
-    bool has_value = newest_sent(slot, sent_log, &as_of);
+    bool has_value = newest_sent(items, sent_log, &as_of);
     state.sent_as_of = has_value ? as_of : HC_NO_TICK;
-    state.known = slot->valued_as_of != HC_NO_TICK &&
-                  (has_value || as_of == HC_NO_TICK || as_of < slot->valued_as_of);
+    state.known = items->valued_as_of != HC_NO_TICK &&
+                  (has_value || as_of == HC_NO_TICK || as_of < items->valued_as_of);
     return state;
 }
 
 /// The unit's newest correction of `tick` that is logged, not counting those in `except`; NULL:
 /// none.
-static const struct hc_sv_logged_correction *corrected(const struct hc_sv_slot *slot,
+static const struct hc_sv_logged_correction *corrected(const struct hc_sv_items *items,
                                                        const struct hc_sv_sent_log *sent_log,
                                                        hc_tick tick, hc_sv_places except) {
-    for (uint64_t number = slot->corrected; number >= sent_log->first;) {
+    for (uint64_t number = items->corrected; number >= sent_log->first;) {
         const struct hc_sv_logged_correction *correction =
             &sent_log->corrections[number % HC_SV_CORRECTIONS];
         if (correction->tick == (uint8_t)tick && (except >> correction->place & 1) == 0)
@@ -283,24 +297,24 @@ static const struct hc_sv_logged_correction *corrected(const struct hc_sv_slot *
     return NULL;
 }
 
-struct hc_sv_held hc_sv_items_held(const struct hc_sv_slot *slot,
+struct hc_sv_held hc_sv_items_held(const struct hc_sv_items *items,
                                    const struct hc_sv_sent_log *sent_log, hc_tick tick,
                                    hc_sv_places showing) {
     struct hc_sv_held held = {.value_id = 0, .as_of = HC_NO_TICK};
-    hc_sv_places items = (slot->values | slot->drops) & showing & ~sent_log->lost;
+    hc_sv_places sent = (items->values | items->drops) & showing & ~sent_log->lost;
     const struct hc_sv_logged_correction *correction =
-        corrected(slot, sent_log, tick, sent_log->lost);
+        corrected(items, sent_log, tick, sent_log->lost);
     if (correction != NULL)
-        items |= UINT64_C(1) << correction->place;
-    held.sent = items != 0 || ((slot->values | slot->drops) & showing) != 0 ||
-                corrected(slot, sent_log, tick, 0) != NULL;
-    if (items == 0)
+        sent |= UINT64_C(1) << correction->place;
+    held.sent = sent != 0 || ((items->values | items->drops) & showing) != 0 ||
+                corrected(items, sent_log, tick, 0) != NULL;
+    if (sent == 0)
         return held;
-    unsigned place = newest(sent_log, items);
+    unsigned place = newest(sent_log, sent);
     if (correction != NULL && correction->place == place)
         held.value_id = correction->value_id;
-    else if ((slot->values >> place & 1) != 0)
-        held.value_id = slot->value_ids[place];
+    else if ((items->values >> place & 1) != 0)
+        held.value_id = items->value_ids[place];
     if (held.value_id != 0 && (sent_log->acked >> place & 1) != 0)
         held.as_of = sent_log->as_of[place];
     return held;

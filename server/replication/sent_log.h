@@ -31,8 +31,6 @@ enum {
 _Static_assert(HC_SV_BASE_EVERY % HC_SV_WHOLE_EVERY == 0, "shared bases are alike");
 _Static_assert(HC_SNAPSHOT_AGE_MAX == 64, "a set of places is a word");
 
-struct hc_sv_slot;
-
 typedef uint64_t hc_sv_places;   ///< a set of places, bit p for place p
 typedef uint32_t hc_sv_value_id; ///< of a stored value (deltas.h); 0: none
 
@@ -131,6 +129,17 @@ hc_tick hc_sv_sent_log_equal_at(const struct hc_sv_sent_log *sent_log, hc_tick t
 // The items of a unit lie in its slot of the client's view: its values of the ticks shown, its
 // drops and its corrections. A drop does not end the acked value: the client keeps its baselines.
 
+struct hc_sv_items {
+    hc_sv_places values, drops; ///< logged snapshots that carried a value of their tick, or a drop
+    uint64_t corrected;         ///< number of the newest correction; 0: none
+    hc_tick compared_at; ///< corrections compare the unit's past ticks since this head; HC_NO_TICK:
+                         ///< they do not
+    hc_tick valued_as_of;   ///< of the newest snapshot with a value, lost or not; HC_NO_TICK: none
+    hc_sv_value_id evicted; ///< the newest acked item that the log has evicted; 0: a drop
+    hc_tick evicted_as_of;  ///< its head; HC_NO_TICK: none
+    hc_sv_value_id value_ids[HC_SV_PLACES]; ///< by place, of `values`
+};
+
 /// The state of a unit's values and drops. Heads are HC_NO_TICK where there is none.
 struct hc_sv_item_state {
     hc_sv_value_id acked; ///< the newest acked value of a snapshot's own tick, unless it is neither
@@ -149,26 +158,33 @@ struct hc_sv_held {
     bool sent;               ///< a logged snapshot carried the unit at the tick, lost or not
 };
 
+/// No snapshot has carried the unit.
+void hc_sv_items_begin(struct hc_sv_items *items);
+
 /// The log has evicted the places `gone`.
-void hc_sv_items_evict(struct hc_sv_slot *slot, const struct hc_sv_sent_log *sent_log,
+void hc_sv_items_evict(struct hc_sv_items *items, const struct hc_sv_sent_log *sent_log,
                        hc_sv_places gone);
 
 /// The newest snapshot carries this value of the unit, of the tick that it shows; 0: it drops it.
-void hc_sv_items_put(struct hc_sv_slot *slot, const struct hc_sv_sent_log *sent_log,
+void hc_sv_items_put(struct hc_sv_items *items, const struct hc_sv_sent_log *sent_log,
                      hc_sv_value_id value_id);
 
 /// The newest snapshot carries this value of the unit at a past tick; the log must have room.
-void hc_sv_items_correct(struct hc_sv_slot *slot, struct hc_sv_sent_log *sent_log, hc_tick tick,
+void hc_sv_items_correct(struct hc_sv_items *items, struct hc_sv_sent_log *sent_log, hc_tick tick,
                          hc_sv_value_id value_id);
+
+/// Whether corrections compare the unit from the head `as_of` on. Returns true if they did not
+/// before: then no earlier note of an equal tick (hc_sv_sent_log_mark_equal) holds for it.
+bool hc_sv_items_compare(struct hc_sv_items *items, bool compared, hc_tick as_of);
 
 /// The state of the unit's values and drops.
 /// Only values in the acked snapshots `usable` count as acked.
-struct hc_sv_item_state hc_sv_items_state(const struct hc_sv_slot *slot,
+struct hc_sv_item_state hc_sv_items_state(const struct hc_sv_items *items,
                                           const struct hc_sv_sent_log *sent_log,
                                           hc_sv_places usable);
 
 /// The unit's value of `tick` that the client holds or is about to: the newest that is not lost, of
 /// the tick shown (`showing`, see hc_sv_sent_log_showing) or as a correction.
-struct hc_sv_held hc_sv_items_held(const struct hc_sv_slot *slot,
+struct hc_sv_held hc_sv_items_held(const struct hc_sv_items *items,
                                    const struct hc_sv_sent_log *sent_log, hc_tick tick,
                                    hc_sv_places showing);

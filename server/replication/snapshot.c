@@ -163,9 +163,9 @@ static uint32_t store_delta(struct hc_sv_builder *builder, struct hc_sv_delta de
 static bool goes_on(const struct hc_sv_builder *builder, const struct hc_sv_slot *slot) {
     const struct hc_world *world = builder->world;
     const struct hc_sv_values *values = &builder->replicator->values;
-    const struct hc_sv_value *now = hc_sv_values_get(values, slot->value_id);
+    const struct hc_sv_value *now = hc_sv_values_get(values, slot->shown.value_id);
     const struct hc_sv_value *sent =
-        hc_sv_values_get(values, slot->value_ids[builder->client->sent_log.newest]);
+        hc_sv_values_get(values, slot->items.value_ids[builder->client->sent_log.newest]);
     hc_entity first = hc_unit_first(world, slot->unit);
     if (sent == NULL)
         return false;
@@ -185,8 +185,8 @@ static bool goes_on(const struct hc_sv_builder *builder, const struct hc_sv_slot
 static bool waits(const struct hc_sv_builder *builder, const struct hc_sv_slot *slot,
                   const struct hc_sv_item_state *state) {
     const struct hc_sv_sent_log *sent_log = &builder->client->sent_log;
-    if (!builder->alternates || slot->own || state->acked == 0 || state->sent_as_of == HC_NO_TICK ||
-        hc_sv_sent_log_is_whole(builder->header.tick) ||
+    if (!builder->alternates || slot->shown.own || state->acked == 0 ||
+        state->sent_as_of == HC_NO_TICK || hc_sv_sent_log_is_whole(builder->header.tick) ||
         state->sent_as_of < sent_log->as_of[sent_log->newest])
         return false;
     hc_player player = hc_unit_player(builder->world, slot->unit);
@@ -201,22 +201,22 @@ static void gather_unit(struct hc_sv_builder *builder, struct hc_sv_slot *slot,
     const struct hc_sv_values *values = &builder->replicator->values;
     struct hc_sv_selection *selection = &builder->selections[builder->selection_count++];
     *selection = (struct hc_sv_selection){.name = {.unit = slot->unit, .from = HC_SNAPSHOT_DROPPED},
-                                          .own = slot->own,
+                                          .own = slot->shown.own,
                                           .known = state->known,
                                           .slot = slot,
                                           .acked_id = state->acked,
                                           .acked_as_of = state->acked_as_of,
                                           .bits = NAME_BITS};
-    if (!slot->sees)
+    if (!hc_sv_slot_sees(slot))
         return;
-    hc_sv_values_prefetch(values, slot->value_id);
+    hc_sv_values_prefetch(values, slot->shown.value_id);
     hc_sv_values_prefetch(values, state->acked);
     selection->waits = waits(builder, slot, state);
     if (selection->waits) {
         builder->waiting++;
         return;
     }
-    hc_sv_encoder_prefetch(&builder->encoder, slot->unit, state->acked, slot->value_id);
+    hc_sv_encoder_prefetch(&builder->encoder, slot->unit, state->acked, slot->shown.value_id);
     uint32_t unsent = // else it was out of view
         state->sent_as_of == HC_NO_TICK ? 0 : builder->header.as_of - state->sent_as_of;
     if (unsent > builder->counts->longest_unsent_ticks)
@@ -227,12 +227,11 @@ static void gather_unit(struct hc_sv_builder *builder, struct hc_sv_slot *slot,
 /// an earlier note of an equal tick does not hold for it.
 static void note_acked(struct hc_sv_builder *builder, struct hc_sv_slot *slot,
                        const struct hc_sv_item_state *state) {
-    bool compared = slot->sees && state->acked != 0;
+    bool compared = hc_sv_slot_sees(slot) && state->acked != 0;
     if (state->acked != 0 && state->acked_as_of == builder->header.base)
         builder->base.units[builder->base.count++] = slot->unit;
-    if (compared && !slot->compared)
-        slot->compared_at = builder->client->compared_at = builder->header.as_of;
-    slot->compared = compared;
+    if (hc_sv_items_compare(&slot->items, compared, builder->header.as_of))
+        builder->client->compared_at = builder->header.as_of;
 }
 
 /// Whether the values of the base are to be pinned now. The client stores them until it receives a
@@ -264,20 +263,18 @@ static void gather_units(struct hc_sv_builder *builder, hc_sv_places gone) {
             view->ahead[view->ahead_count++].unit = slot->unit;
         }
         if (gone != 0)
-            hc_sv_items_evict(slot, sent_log, gone);
-        struct hc_sv_item_state state = hc_sv_items_state(slot, sent_log, builder->usable);
-        bool gathered = slot->sees || state.known;
+            hc_sv_items_evict(&slot->items, sent_log, gone);
+        struct hc_sv_item_state state = hc_sv_items_state(&slot->items, sent_log, builder->usable);
+        bool gathered = hc_sv_slot_sees(slot) || state.known;
         builder->counts->units_examined++;
-        if (pinning)
-            slot->pinned = state.acked != 0 && state.acked_as_of == builder->header.base;
-        if (pinning && slot->pinned)
+        if (pinning && state.acked != 0 && state.acked_as_of == builder->header.base)
             hc_sv_values_pin(values, pin_of(builder, slot), slot->unit, state.acked);
         note_acked(builder, slot, &state);
         if (gathered)
             gather_unit(builder, slot, &state);
         else
             slot->score = 0; // it waits for nothing
-        if (gathered || (slot->values | slot->drops) != 0 || state.acked != 0)
+        if (gathered || (slot->items.values | slot->items.drops) != 0 || state.acked != 0)
             at = &slot->next;
         else
             hc_sv_view_remove(view, at);
@@ -291,7 +288,7 @@ static void fetch_delta(struct hc_sv_builder *builder, struct hc_sv_selection *s
                                                    selection->base, selection->value, true);
     if (selection->name.from == HC_SNAPSHOT_BASE)
         selection->bits = AGAIN_BITS;
-    selection->inputs = selection->slot->inputs;
+    selection->inputs = selection->slot->shown.inputs;
     selection->bits += delta.bits + INPUT_BITS * least(selection->inputs, HC_SNAPSHOT_INPUTS_NEAR);
     selection->delta = delta.bits;
     selection->gathered = store_delta(builder, delta);
@@ -300,15 +297,17 @@ static void fetch_delta(struct hc_sv_builder *builder, struct hc_sv_selection *s
 /// Fetches the values of the gathered units, and the deltas of those that do not wait.
 static void fetch_units(struct hc_sv_builder *builder) {
     const struct hc_sv_values *values = &builder->replicator->values;
+    hc_tick pinned = builder->client->pinned;
     for (uint32_t i = 0; i < builder->selection_count; i++) {
         struct hc_sv_selection *selection = &builder->selections[i];
         const struct hc_sv_slot *slot = selection->slot;
-        if (!slot->sees)
+        if (!hc_sv_slot_sees(slot))
             continue;
-        selection->value = hc_sv_values_get(values, slot->value_id);
+        selection->value = hc_sv_values_get(values, slot->shown.value_id);
         selection->acked =
-            slot->pinned ? hc_sv_values_pinned(values, pin_of(builder, slot), selection->acked_id)
-                         : hc_sv_values_get(values, selection->acked_id);
+            selection->acked_as_of == pinned
+                ? hc_sv_values_pinned(values, pin_of(builder, slot), selection->acked_id)
+                : hc_sv_values_get(values, selection->acked_id);
         if (selection->waits)
             selection->bits = 0;
         else
@@ -326,7 +325,7 @@ static void order(struct hc_sv_builder *builder) {
     for (uint32_t i = 0; i < builder->selection_count; i++) {
         const struct hc_sv_selection *selection = &builder->selections[i];
         struct hc_sv_slot *slot = selection->slot;
-        bool same = selection->delta <= 1 && slot->sees && selection->known;
+        bool same = selection->delta <= 1 && hc_sv_slot_sees(slot) && selection->known;
         hc_sv_slot_grow(slot, !same,
                         view == 0 ? 0
                                   : hc_sv_interest_distance(&client->interest, builder->timeline,
@@ -474,7 +473,7 @@ static void log_units(struct hc_sv_builder *builder) {
         const struct hc_sv_selection *selection = &builder->selections[i];
         if (!selection->chosen)
             continue;
-        hc_sv_items_put(selection->slot, &builder->client->sent_log,
+        hc_sv_items_put(&selection->slot->items, &builder->client->sent_log,
                         selection->value == NULL ? 0 : selection->value->id);
         selection->slot->score = 0;
     }
@@ -561,14 +560,15 @@ static uint32_t gather_tick(struct hc_sv_builder *builder, hc_tick at, hc_tick e
         hc_unit unit = selection->name.unit;
         if (selection->value == NULL || selection->acked_id == 0)
             continue; // the client shows no unit that it does not know yet
-        bool compared = !all && selection->slot->compared_at <= equal;
+        bool compared = !all && selection->slot->items.compared_at <= equal;
         if (compared && !changed)
             continue;
         hc_sv_value_id now = hc_sv_values_put(&row, unit);
         if (compared && row.newest[unit].changed <= equal)
             continue; // as it was when the client held it
         builder->counts->units_examined++;
-        struct hc_sv_held held = hc_sv_items_held(selection->slot, &client->sent_log, at, showing);
+        struct hc_sv_held held =
+            hc_sv_items_held(&selection->slot->items, &client->sent_log, at, showing);
         if (hc_sv_values_alike(values, unit, held.value_id, now) ||
             (held.value_id == 0 && !held.sent && !builder->sends_unreceived))
             continue;
@@ -624,8 +624,8 @@ static uint32_t put_tick(struct hc_sv_builder *builder, hc_tick before, hc_tick 
         }
     }
     for (uint32_t i = 0; i < count; i++)
-        hc_sv_items_correct(builder->corrections[i].selection->slot, &builder->client->sent_log, at,
-                            builder->corrections[i].value->id);
+        hc_sv_items_correct(&builder->corrections[i].selection->slot->items,
+                            &builder->client->sent_log, at, builder->corrections[i].value->id);
     builder->counts->corrections += count;
     return count;
 }

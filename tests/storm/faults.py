@@ -252,14 +252,14 @@ FAULTS = {
     "drop-not-sent": Fault(
         "server/replication/snapshot.c",
         "a unit that leaves the interest set is not dropped",
-        "        bool gathered = slot->sees || state.known;\n",
-        "        bool gathered = slot->sees;\n",
+        "        bool gathered = hc_sv_slot_sees(slot) || state.known;\n",
+        "        bool gathered = hc_sv_slot_sees(slot);\n",
     ),
     "drop-sent-once": Fault(
         "server/replication/sent_log.c",
         "a lost drop is not sent again",
-        "    hc_sv_places sent = (slot->values | slot->drops) & ~sent_log->lost;\n",
-        "    hc_sv_places sent = (slot->values & ~sent_log->lost) | slot->drops;\n",
+        "    hc_sv_places sent = (items->values | items->drops) & ~sent_log->lost;\n",
+        "    hc_sv_places sent = (items->values & ~sent_log->lost) | items->drops;\n",
     ),
     "dropped-stays": Fault(
         "client/world/world.c",
@@ -452,8 +452,8 @@ FAULTS = {
     "name-sent-once": Fault(
         "server/names.c",
         "a name whose datagram was lost is not sent again",
-        "            slot->named = players == NULL;\n",
-        "            slot->named = true;\n",
+        "            slot->name.acked = players == NULL;\n",
+        "            slot->name.acked = true;\n",
     ),
     "name-outlives-its-player": Fault(
         "client/world/seen.c",

@@ -203,14 +203,14 @@ START_TEST(acked_snapshot_becomes_the_baseline_and_the_next_client_has_none) {
     struct hc_sv_slot *slot = hc_sv_view_insert(view, &view->first, 1);
     for (hc_tick as_of = 100; as_of < 104; as_of++) {
         hc_sv_sent_log_begin(&client->sent_log, as_of, as_of, peer.connection.sent.next);
-        hc_sv_items_put(slot, &client->sent_log, as_of);
+        hc_sv_items_put(&slot->items, &client->sent_log, as_of);
         ck_assert_uint_gt(hc_sv_peer_wrap(&peer, out, 0, 0), 0);
     }
     ck_assert_uint_eq(client->sent_log.base, HC_NO_TICK);
     ck_assert_int_eq(acknowledge(1, 2), HC_OK);
     ck_assert_uint_eq(client->sent_log.base, 101);
-    ck_assert_uint_eq(hc_sv_items_state(slot, &client->sent_log, client->sent_log.acked).acked,
-                      101);
+    ck_assert_uint_eq(
+        hc_sv_items_state(&slot->items, &client->sent_log, client->sent_log.acked).acked, 101);
     ck_assert_int_eq(acknowledge(2, 5), HC_MALFORMED);
     ck_assert_uint_eq(client->sent_log.base, 101);
     hc_sv_peer_end(&peer, &(struct hc_close){.reason = HC_CLOSE_LEFT}, true, 0);

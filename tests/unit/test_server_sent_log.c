@@ -54,16 +54,16 @@ static void tear_down(void) {
 static void log_begin(hc_tick as_of, hc_tick tick, uint32_t seq) {
     hc_sv_places gone = hc_sv_sent_log_evict(&sent_log, as_of);
     for (unsigned u = 0; u < UNITS_MAX; u++)
-        hc_sv_items_evict(items[u], &sent_log, gone);
+        hc_sv_items_evict(&items[u]->items, &sent_log, gone);
     hc_sv_sent_log_begin(&sent_log, as_of, tick, seq);
 }
 
 static void log_put(hc_unit unit, hc_sv_value_id value_id) {
-    hc_sv_items_put(items[unit], &sent_log, value_id);
+    hc_sv_items_put(&items[unit]->items, &sent_log, value_id);
 }
 
 static void log_correct(hc_unit unit, hc_tick tick, hc_sv_value_id value_id) {
-    hc_sv_items_correct(items[unit], &sent_log, tick, value_id);
+    hc_sv_items_correct(&items[unit]->items, &sent_log, tick, value_id);
 }
 
 /// An ack of a datagram, and the losses that follow from it.
@@ -75,11 +75,12 @@ static void log_ack(uint32_t seq) {
 }
 
 static struct hc_sv_held held_at(hc_unit unit, hc_tick tick) {
-    return hc_sv_items_held(items[unit], &sent_log, tick, hc_sv_sent_log_showing(&sent_log, tick));
+    return hc_sv_items_held(&items[unit]->items, &sent_log, tick,
+                            hc_sv_sent_log_showing(&sent_log, tick));
 }
 
 static struct hc_sv_item_state state_of(hc_unit unit) {
-    return hc_sv_items_state(items[unit], &sent_log, sent_log.acked);
+    return hc_sv_items_state(&items[unit]->items, &sent_log, sent_log.acked);
 }
 
 static bool is_known(hc_unit unit) {
@@ -299,7 +300,7 @@ static void put_some(struct hc_rng *rng, const struct link *link, hc_tick tick,
         if (!hc_rng_chance(rng, link->put_ppm))
             continue;
         bool drop = hc_rng_chance(rng, 150000);
-        bool dropped_before = items[u]->valued_as_of != HC_NO_TICK && !is_known(u);
+        bool dropped_before = items[u]->items.valued_as_of != HC_NO_TICK && !is_known(u);
         seen.sent_after_drop += !drop && dropped_before;
         put(u, tick, drop ? 0 : (*next)++, false);
     }
@@ -518,8 +519,8 @@ START_TEST(slots_stand_in_the_order_of_units_and_come_back_to_the_pool) {
     ck_assert_ptr_eq(hc_sv_view_find(&view, 6), items[6]);
     struct hc_sv_slot *slot = hc_sv_view_insert(&other, &other.first, 7);
     ck_assert_ptr_eq(slot, items[5]);
-    ck_assert(!slot->sees && slot->values == 0 &&
-              !hc_sv_items_state(slot, &sent_log, sent_log.acked).known);
+    ck_assert(!hc_sv_slot_sees(slot) && slot->items.values == 0 &&
+              !hc_sv_items_state(&slot->items, &sent_log, sent_log.acked).known);
     hc_sv_view_close(&view);
     for (hc_unit u = UNITS_MAX - 1; u-- > 0;)
         ck_assert_ptr_nonnull(hc_sv_view_insert(&other, &other.first, u % 7));
