@@ -6,7 +6,7 @@
 #pragma once
 
 #include "proto/message.h"
-#include "server/replication/interest.h"
+#include "server/replication/view.h"
 
 struct hc_sv_names {
     uint32_t seq;                              ///< of the newest NAMES; 0: it is acked, or none

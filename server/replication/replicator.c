@@ -47,8 +47,8 @@ static size_t layout(struct hc_sv_replicator *replicator,
     used += hc_sv_slots_layout(&replicator->slots, slots, config->clients,
                                base == NULL ? NULL : base + used);
     used += hc_sv_index_layout(&replicator->index, world, base == NULL ? NULL : base + used);
-    used += hc_sv_deltas_layout(&replicator->deltas, world, replicator->extrapolator, DELTAS_EACH,
-                                base == NULL ? NULL : base + used);
+    used += hc_sv_encoder_layout(&replicator->encoder, world, replicator->extrapolator, DELTAS_EACH,
+                                 base == NULL ? NULL : base + used);
     return used;
 }
 
@@ -69,7 +69,7 @@ bool hc_sv_replicator_init(struct hc_sv_replicator *replicator,
     hc_sv_values_begin(&replicator->values);
     hc_sv_slots_clear(&replicator->slots);
     hc_sv_index_clear(&replicator->index);
-    hc_sv_deltas_begin(&replicator->deltas);
+    hc_sv_encoder_share(&replicator->encoder);
     return true;
 }
 
@@ -80,7 +80,7 @@ void hc_sv_replicator_free(struct hc_sv_replicator *replicator) {
 
 void hc_sv_replicator_turn(struct hc_sv_replicator *replicator, hc_player player,
                            const uint8_t *before, const uint8_t *input) {
-    if (hc_sv_deltas_keys_differ(&replicator->deltas, before, input))
+    if (hc_sv_input_changes_keys_differ(&replicator->encoder.input_changes, before, input))
         replicator->roster.players[player].turned_at =
             hc_timeline_head(replicator->config.timeline);
 }

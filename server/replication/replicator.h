@@ -12,8 +12,7 @@
 
 #include "common/extrapolate.h"
 #include "proto/snapshot.h"
-#include "server/replication/deltas.h"
-#include "server/replication/extrapolation_budget.h"
+#include "server/replication/encoder.h"
 #include "server/replication/final_events.h"
 #include "server/replication/interest.h"
 #include "server/replication/lists.h"
@@ -51,7 +50,7 @@ struct hc_sv_replicator {
     struct hc_sv_values values; ///< with a pin for each slot
     struct hc_sv_slots slots;
     struct hc_sv_index index;
-    struct hc_sv_deltas deltas;
+    struct hc_sv_encoder_shared encoder;
     struct hc_extrapolator *extrapolator;
     struct hc_sv_extrapolation_budget extrapolation_budget;
 

@@ -5,6 +5,7 @@
 #include "common/mark.h"
 #include "hindcast/check.h"
 #include "server/replication/builder.h"
+#include "server/replication/priority.h"
 
 #include <string.h>
 
@@ -101,16 +102,17 @@ static void begin_deltas(struct hc_sv_builder *builder) {
     if (builder->header.base == HC_NO_TICK)
         how = HC_EXTRAPOLATION_HOLD; // of nothing
     builder->header.how = how;
-    builder->own_steps = client->own_count * hc_sv_deltas_steps(how, hc_tick_min(base, tick), tick);
+    builder->own_steps =
+        client->own_count * hc_sv_encoder_steps(how, hc_tick_min(base, tick), tick);
     builder->encoder =
-        (struct hc_sv_encoder){.deltas = &replicator->deltas,
+        (struct hc_sv_encoder){.shared = &replicator->encoder,
                                .how = how,
                                .timeline = builder->timeline,
                                .since = hc_tick_back(head, replicator->config.history),
                                .cost = hc_sv_extrapolation_begin(
                                    &replicator->extrapolation_budget, client->extrapolation_saved,
                                    head - base, head - tick, builder->own_steps)};
-    hc_sv_deltas_serve(&replicator->deltas, replicator->values.units);
+    hc_sv_deltas_serve(&replicator->encoder.deltas, replicator->values.units);
     hc_sv_encoder_begin(&builder->encoder,
                         hc_sv_values_get(&replicator->values, client->referee_id));
 }
@@ -326,14 +328,15 @@ static void order(struct hc_sv_builder *builder) {
         const struct hc_sv_selection *selection = &builder->selections[i];
         struct hc_sv_slot *slot = selection->slot;
         bool same = selection->delta <= 1 && hc_sv_slot_sees(slot) && selection->known;
-        hc_sv_slot_grow(slot, !same,
-                        view == 0 ? 0
-                                  : hc_sv_interest_distance(&client->interest, builder->timeline,
-                                                            builder->header.tick, slot->unit),
-                        view);
-        keys[i] = hc_sv_slot_key(slot, selection->own, i);
+        hc_sv_priority_grow(&slot->score, !same,
+                            view == 0
+                                ? 0
+                                : hc_sv_interest_distance(&client->interest, builder->timeline,
+                                                          builder->header.tick, slot->unit),
+                            view);
+        keys[i] = hc_sv_priority_key(slot->score, selection->own, i);
     }
-    hc_sv_view_order(keys, builder->selection_count);
+    hc_sv_priority_order(keys, builder->selection_count);
     builder->ordered = true;
 }
 
@@ -354,7 +357,7 @@ static void choose_units(struct hc_sv_builder *builder, uint32_t most) {
         order(builder);
     for (uint32_t i = 0; i < builder->selection_count && builder->chosen < most; i++) {
         struct hc_sv_selection *selection =
-            &selections[hc_sv_view_number(builder->replicator->order[i])];
+            &selections[hc_sv_priority_number(builder->replicator->order[i])];
         if (selection->waits || (!selection->own && used + selection->bits > room))
             continue;
         used += selection->bits;
@@ -443,7 +446,7 @@ static void put_value(struct hc_sv_builder *builder, const struct hc_sv_selectio
     if (player != HC_NO_PLAYER) {
         uint32_t inputs = selection->inputs < builder->inputs ? selection->inputs : builder->inputs;
         hc_snapshot_put_inputs(&builder->bits, builder->timeline,
-                               &builder->replicator->deltas.codec, player, &selection->value->unit,
+                               &builder->replicator->encoder.codec, player, &selection->value->unit,
                                builder->header.tick + inputs);
     }
 }
@@ -699,7 +702,7 @@ static void end(struct hc_sv_builder *builder) {
     uint32_t demanded = base == HC_NO_TICK || base > tick // when each unit's is from the base
                             ? 0
                             : (builder->selection_count - builder->waiting) *
-                                  hc_sv_deltas_steps(builder->header.how, base, tick);
+                                  hc_sv_encoder_steps(builder->header.how, base, tick);
     client->extrapolation_saved = hc_sv_extrapolation_end(
         &builder->replicator->extrapolation_budget, &builder->encoder.cost, demanded,
         builder->own_steps, hc_sv_client_extrapolation_most(client));

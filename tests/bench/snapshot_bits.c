@@ -19,7 +19,7 @@ static uint64_t inputs_of(const struct hc_sv_builder *builder,
     struct hc_bits_writer bits = hc_bits_writer(bytes, sizeof bytes);
     hc_player player = hc_unit_player(builder->world, selection->name.unit);
     uint32_t inputs = selection->inputs < builder->inputs ? selection->inputs : builder->inputs;
-    hc_snapshot_put_inputs(&bits, builder->timeline, &builder->replicator->deltas.codec, player,
+    hc_snapshot_put_inputs(&bits, builder->timeline, &builder->replicator->encoder.codec, player,
                            &selection->value->unit, builder->header.tick + inputs);
     return hc_bits_written(&bits);
 }

@@ -6,7 +6,7 @@
 
 #include "client/world/snapshot_reader.h"
 #include "hindcast/arena.h"
-#include "server/replication/interest.h"
+#include "server/replication/priority.h"
 #include "tests/run_suite.h"
 
 #include <stdio.h>

@@ -154,7 +154,7 @@ FAULTS = {
     ),
     # ---- Snapshots ----
     "compared-before-rewind": Fault(
-        "server/replication/deltas.c",
+        "server/replication/values.c",
         "a sent value is not compared anew after a rewind has changed it",
         "    if (newest->compared == row->head + 1 &&",
         "    if (newest->compared > row->tick &&",
@@ -232,7 +232,7 @@ FAULTS = {
         "        builder->client->sent_log.seq[builder->client->sent_log.newest]);\n",
     ),
     "baseline-rewritten": Fault(
-        "server/replication/deltas.c",
+        "server/replication/values.c",
         "the baseline follows the timeline",
         "    newest->changed = row->head;\n"
         "    value->id = newest->id = values->next;\n",

@@ -1,4 +1,5 @@
 /// Stored deltas: a delta is found as it was put, or not at all.
+#include "common/bits.h"
 #include "hindcast/rng.h"
 #include "server/replication/deltas.h"
 #include "tests/run_suite.h"
@@ -20,9 +21,9 @@ static uint8_t *memory;
 
 static void set_up(void) {
     ck_assert_int_eq(hc_world_init(&world, &small_game, 3, 60, 1, NULL), HC_OK);
-    size_t bytes = hc_sv_deltas_layout(&table, &world, NULL, EACH, NULL);
+    size_t bytes = hc_sv_deltas_layout(&table, &world, EACH, NULL);
     memory = calloc(1, bytes);
-    hc_sv_deltas_layout(&table, &world, NULL, EACH, memory);
+    hc_sv_deltas_layout(&table, &world, EACH, memory);
     hc_sv_deltas_begin(&table);
 }
 

@@ -1,6 +1,7 @@
 /// The order in which units are sent, and how long one may wait.
 #include "hindcast/rng.h"
-#include "server/replication/interest.h"
+#include "common/unit.h"
+#include "server/replication/priority.h"
 #include "tests/run_suite.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ struct candidate {
     uint32_t distance, view;
 };
 
-static struct hc_sv_slot slots[UNITS_MAX]; ///< by unit
+static uint32_t scores[UNITS_MAX]; ///< by unit
 static struct candidate candidates[UNITS_MAX];
 static uint64_t keys[UNITS_MAX];
 
@@ -25,16 +26,16 @@ static uint64_t keys[UNITS_MAX];
 static void put_in_order(uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         const struct candidate *candidate = &candidates[i];
-        hc_sv_slot_grow(&slots[candidate->unit], candidate->changed, candidate->distance,
-                        candidate->view);
-        keys[i] = hc_sv_slot_key(&slots[candidate->unit], candidate->own, i);
+        hc_sv_priority_grow(&scores[candidate->unit], candidate->changed, candidate->distance,
+                            candidate->view);
+        keys[i] = hc_sv_priority_key(scores[candidate->unit], candidate->own, i);
     }
-    hc_sv_view_order(keys, count);
+    hc_sv_priority_order(keys, count);
 }
 
 /// The candidate in this place of the order.
 static const struct candidate *ordered(uint32_t place) {
-    return &candidates[hc_sv_view_number(keys[place])];
+    return &candidates[hc_sv_priority_number(keys[place])];
 }
 
 /// Different units at random.
@@ -52,7 +53,7 @@ static uint32_t gather(struct hc_rng *rng, uint32_t ppm) {
 
 START_TEST(own_units_go_first_then_higher_scores_then_lower_units) {
     static bool in[UNITS_MAX];
-    memset(slots, 0, sizeof slots);
+    memset(scores, 0, sizeof scores);
     for (uint32_t round = 0; round < 300; round++) {
         struct hc_rng rng = hc_rng_init(52, round);
         uint32_t count = gather(&rng, round == 0 ? 1000000 : hc_rng_below(&rng, 1000000));
@@ -67,7 +68,7 @@ START_TEST(own_units_go_first_then_higher_scores_then_lower_units) {
             in[now->unit] = false;
             if (i == 0)
                 continue;
-            uint32_t score = slots[now->unit].score, higher = slots[last->unit].score;
+            uint32_t score = scores[now->unit], higher = scores[last->unit];
             bool right = last->own != now->own         ? last->own
                          : now->own || score == higher ? last->unit < now->unit
                                                        : higher > score;
@@ -75,7 +76,7 @@ START_TEST(own_units_go_first_then_higher_scores_then_lower_units) {
                 ck_abort_msg("round %u, place %u", round, i);
         }
         for (uint32_t i = 0; i < count / 3; i++) // a sent unit falls back
-            slots[candidates[hc_rng_below(&rng, count)].unit].score = 0;
+            scores[candidates[hc_rng_below(&rng, count)].unit] = 0;
     }
 }
 END_TEST
@@ -111,16 +112,16 @@ START_TEST(no_unit_waits_longer_than_the_header_promises) {
         struct life life = {.count = 2 + hc_rng_below(&rng, 60), .hostile = stream % 2 == 0};
         life.fit = 1 + hc_rng_below(&rng, stream % 4 < 2 ? 3 : life.count);
         uint32_t turns = (life.count - 1) / life.fit + 1;
-        memset(slots, 0, sizeof slots);
+        memset(scores, 0, sizeof scores);
         for (uint32_t unit = 0; unit < UNITS_MAX; unit++) // scores from earlier orders
-            slots[unit].score = hc_rng_below(&rng, 100000);
-        slots[1].score = 0;
+            scores[unit] = hc_rng_below(&rng, 100000);
+        scores[1] = 0;
         memset(waits, 0, sizeof waits);
         for (uint32_t order = 0; order < ORDERS; order++) {
             fill_candidates(&rng, &life);
             put_in_order(life.count + 1);
             ck_assert(ordered(0)->own);
-            slots[ordered(0)->unit].score = 0;
+            scores[ordered(0)->unit] = 0;
             for (uint32_t i = 1; i <= life.count; i++) {
                 hc_unit unit = ordered(i)->unit;
                 uint32_t most = HC_SV_PRIORITY_SPREAD * turns;
@@ -134,7 +135,7 @@ START_TEST(no_unit_waits_longer_than_the_header_promises) {
                 // A small unit may fit where a large one before it did not.
                 if (i > life.fit && (life.hostile || hc_rng_below(&rng, 20) != 0))
                     continue;
-                slots[unit].score = 0;
+                scores[unit] = 0;
                 waits[unit] = 0;
             }
         }
@@ -145,7 +146,7 @@ END_TEST
 
 START_TEST(a_changed_unit_and_a_near_unit_are_sent_more_often) {
     uint32_t sent[5] = {0};
-    memset(slots, 0, sizeof slots);
+    memset(scores, 0, sizeof scores);
     for (uint32_t order = 0; order < ORDERS; order++) {
         for (hc_unit unit = 1; unit <= 4; unit++)
             candidates[unit - 1] = (struct candidate){.unit = unit,
@@ -153,7 +154,7 @@ START_TEST(a_changed_unit_and_a_near_unit_are_sent_more_often) {
                                                       .distance = unit > 2 ? 0 : 6000,
                                                       .view = 6400};
         put_in_order(4);
-        slots[ordered(0)->unit].score = 0;
+        scores[ordered(0)->unit] = 0;
         sent[ordered(0)->unit]++;
     }
     ck_assert(sent[4] > sent[2] && sent[4] > sent[3] && sent[2] > sent[1] && sent[3] > sent[1]);

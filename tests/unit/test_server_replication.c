@@ -4,6 +4,7 @@
 #include "hindcast/rng.h"
 #include "server/replication/listing.h"
 #include "server/replication/look.h"
+#include "server/replication/priority.h"
 #include "server/replication/snapshot.h"
 #include "tests/run_suite.h"
 
@@ -329,9 +330,9 @@ START_TEST(every_snapshot_has_the_referee_and_the_own_players_in_any_room) {
 END_TEST
 
 START_TEST(a_unit_that_waits_gains_the_priority_of_a_changed_one) {
-    struct hc_sv_slot far = {.score = 0};
+    uint32_t far = 0;
     uint32_t waiting = 0;
-    hc_sv_slot_grow(&far, true, 1, 1);
+    hc_sv_priority_grow(&far, true, 1, 1);
     struct sent sent = send_snapshot();
     ack(&sent);
     for (unsigned tick = 0; tick < 400; tick++) // no baseline is left
@@ -344,7 +345,7 @@ START_TEST(a_unit_that_waits_gains_the_priority_of_a_changed_one) {
         if (hc_unit_player(&world, slot->unit) == HC_NO_PLAYER)
             continue;
         waiting += slot->score > 0;
-        ck_assert(slot->score == 0 || slot->score >= far.score);
+        ck_assert(slot->score == 0 || slot->score >= far);
     }
     ck_assert_uint_gt(waiting, 0);
 }

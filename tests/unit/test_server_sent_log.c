@@ -1,6 +1,6 @@
 /// The sent log and the items of a client's slots, against a model that forgets nothing.
 #include "hindcast/rng.h"
-#include "server/replication/interest.h"
+#include "server/replication/view.h"
 #include "tests/run_suite.h"
 
 #include <stdlib.h>

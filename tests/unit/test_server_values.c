@@ -1,6 +1,6 @@
 /// Stored values against a list of all values that were ever stored.
 #include "hindcast/rng.h"
-#include "server/replication/deltas.h"
+#include "server/replication/values.h"
 #include "tests/unit/small_game.h"
 #include "tests/run_suite.h"
 
