@@ -74,6 +74,13 @@ static void print_denial(struct hc_cl_bot *bot) {
     print_line(bot, HC_CL_BOT_WAITS, "is not admitted yet, and still tries: %s", text);
 }
 
+/// Counts and prints a client that another build of the server turned away. `why` is a sentence.
+static void count_version(const struct hc_cl_bot *bot, const char *why) {
+    bot->bots->result->ends.denied++;
+    print_line(bot, HC_CL_BOT_REFUSED, "was not admitted by %s: %s", bot->bots->config->server_name,
+               why);
+}
+
 /// Handles an event that ends the client.
 static void on_last_event(struct hc_cl_bot *bot, const struct hc_client_event *event) {
     struct hc_cl_fleet_ends *ends = &bot->bots->result->ends;
@@ -83,9 +90,9 @@ static void on_last_event(struct hc_cl_bot *bot, const struct hc_client_event *e
         count_refusal(bot, true);
         break;
     case HC_CLIENT_EVENT_VERSION:
-        ends->denied++;
-        print_line(bot, HC_CL_BOT_REFUSED, "was not admitted: the server at %s is of another build",
-                   server);
+        bot->stranded = bot->bots->renews;
+        if (!bot->stranded)
+            count_version(bot, "it is of another build");
         break;
     case HC_CLIENT_EVENT_TIMEOUT:
         if (bot->accepted_us == 0 || hc_client_attempt(bot->client).denied) {
@@ -129,6 +136,8 @@ static void on_event(struct hc_cl_bot *bot, const struct hc_client_event *event,
         (void)hc_client_recent(bot->client, &recent); // the delay is known already
         hc_histogram_record(&bots->result->input_delay, recent.input_delay);
         bots->result->ends.accepted++;
+        bots->result->full.reconnects += bot->lost;
+        bot->lost = false;
         if (bots->config->announces)
             print_line(bot, HC_CL_BOT_PLAYS, "plays on %s as player %u", bots->config->server_name,
                        hc_client_player(bot->client, 0));
@@ -243,8 +252,12 @@ static bool receive(struct hc_cl_bot *bot, uint64_t now) {
     bool any = false;
     for (; (received = hc_cl_udp_take(bot->udp, bytes, now)) >= 0; any = true)
         // The client counts what it refuses.
-        if (hc_client_receive(bot->client, bytes, (size_t)received, now) == HC_OK)
+        if (hc_client_receive(bot->client, bytes, (size_t)received, now) == HC_OK) {
+            enum hc_client_state state = hc_client_state(bot->client);
             bot->received_us = now;
+            if (state != HC_CLIENT_CONNECTING && state != HC_CLIENT_RECONNECTING)
+                bot->connected_us = now;
+        }
     return any;
 }
 
@@ -313,6 +326,31 @@ void hc_cl_bot_renew(struct hc_cl_bot *bot, uint32_t token) {
     bot->decided = HC_NO_TICK;
     bot->token = token;
     bot->rejoined = true;
+}
+
+void hc_cl_bot_lose(struct hc_cl_bot *bot, uint64_t now) {
+    uint64_t end_us = bot->connected_us != 0 ? bot->connected_us : now;
+    enum hc_client_state state = hc_client_state(bot->client);
+    // The client itself has counted the loss if it reconnects.
+    bot->bots->result->full.losses +=
+        state == HC_CLIENT_JOINING || state == HC_CLIENT_PLAYING || state == HC_CLIENT_STALLED;
+    bot->lost = bot->lost || bot->accepted_us != 0;
+    if (bot->received)
+        hc_cl_bot_count_snapshots(bot, bot->snapshot_us);
+    hc_cl_bot_add_session(bot, end_us, bot->bots->result);
+    hc_cl_bot_renew(bot, bot->token);
+    bot->stranded = false;
+}
+
+void hc_cl_bot_restart(struct hc_cl_bot *bot) {
+    const struct hc_cl_fleet_config *config = bot->bots->config;
+    hc_thinker_init(&bot->brain, config->think, config->seed, bot->number);
+    hc_cl_keys_init(&bot->keys, config->seed, bot->number);
+}
+
+void hc_cl_bot_give_up(struct hc_cl_bot *bot, const char *why) {
+    count_version(bot, why);
+    bot->stranded = false;
 }
 
 /// Whether a client has received nothing for longer than its round trip explains.

@@ -24,6 +24,7 @@ enum hc_cl_bot_line {
 struct hc_cl_bots {
     const struct hc_cl_fleet_config *config;
     struct hc_cl_fleet_result *result;
+    bool renews; ///< clients that another build of the server turned away wait for its renewal
     uint64_t started_us;             ///< of the fleet
     uint64_t late_us;                ///< longest lateness since the last progress
     bool terminal;                   ///< standard error may show a line of progress
@@ -43,13 +44,16 @@ struct hc_cl_bot {
     uint64_t due_us;                          ///< deadline of the client alone, as of its last turn
     hc_tick decided;                          ///< newest tick for which the brain chose an input
     uint64_t received_us;                     ///< when the newest accepted datagram arrived
-    bool received;                            ///< a snapshot
-    uint64_t snapshots;                       ///< that were received as of the last turn
-    uint64_t snapshot_us;                     ///< when the newest one arrived
-    struct hc_cl_due due;                     ///< the session's snapshots
-    bool rejoined;                            ///< a session before this one has ended
-    bool denial_printed;                      ///< for the current attempts to connect
-    hc_tick first, last; ///< server ticks of the first and the newest snapshot, if `received`
+    uint64_t connected_us; ///< when the newest datagram of a connection arrived; 0: none has
+    bool stranded;         ///< the client is closed, and waits for the renewal of the server
+    bool lost;             ///< a session before was lost with its server, and none began since
+    bool received;         ///< a snapshot
+    uint64_t snapshots;    ///< that were received as of the last turn
+    uint64_t snapshot_us;  ///< when the newest one arrived
+    struct hc_cl_due due;  ///< the session's snapshots
+    bool rejoined;         ///< a session before this one has ended
+    bool denial_printed;   ///< for the current attempts to connect
+    hc_tick first, last;   ///< server ticks of the first and the newest snapshot, if `received`
 };
 
 /// Makes a bot, whose link `udp` the caller sets. `number`: in the whole run, also of its token.
@@ -68,6 +72,17 @@ void hc_cl_bot_leave(struct hc_cl_bot *bot, uint64_t now);
 /// Frees the client of a session that has ended, so that hc_cl_bot_begin starts another one with
 /// the token of that index.
 void hc_cl_bot_renew(struct hc_cl_bot *bot, uint32_t token);
+
+/// Frees the client of a session that the server has lost, and counts it, so that hc_cl_bot_restart
+/// starts another one.
+void hc_cl_bot_lose(struct hc_cl_bot *bot, uint64_t now);
+
+/// Makes the bot as it was before its first session, for a server that was started anew. The
+/// caller begins it.
+void hc_cl_bot_restart(struct hc_cl_bot *bot);
+
+/// Counts and prints a client for which there is no renewal. `why` is a sentence.
+void hc_cl_bot_give_up(struct hc_cl_bot *bot, const char *why);
 
 /// Counts how the client stands just before it leaves.
 void hc_cl_bot_count_end(struct hc_cl_bot *bot, uint64_t now);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 void hc_cl_failure_text(char *text, size_t size, const struct hc_client_attempt *attempt,
                         bool gave_up, bool expired, const struct hc_cl_udp_stats *udp) {
@@ -49,4 +50,30 @@ const char *hc_cl_failure_loss(enum hc_client_loss loss) {
         return "the server restarts";
     }
     return "for no known reason";
+}
+
+void hc_cl_failure_game(char *text, size_t size, const struct hc_game *game, uint64_t protocol_id,
+                        const char *theirs, uint64_t their_id) {
+    char ours[sizeof(((struct hc_cl_tokens_issuer *)NULL)->game)];
+    snprintf(ours, sizeof(ours), "%s %" PRIu32, game->name, game->version);
+    if (theirs[0] != '\0' && strcmp(theirs, ours) != 0)
+        snprintf(text, size, "the server plays %s, and this program %s (--game FILE)", theirs,
+                 ours);
+    else
+        snprintf(text, size,
+                 "the server plays another %s%s: its protocol_id is 0x%016" PRIx64
+                 ", and this program's 0x%016" PRIx64,
+                 theirs[0] != '\0' ? "build of " : "game, or another build of ", ours, their_id,
+                 protocol_id);
+}
+
+bool hc_cl_failure_check_game(const struct hc_game *game, uint64_t protocol_id,
+                              const struct hc_cl_tokens_issuer *issuer, const char *name, char *why,
+                              size_t why_size) {
+    char text[256];
+    if (issuer->protocol_id == 0 || issuer->protocol_id == protocol_id)
+        return true;
+    hc_cl_failure_game(text, sizeof(text), game, protocol_id, issuer->game, issuer->protocol_id);
+    snprintf(why, why_size, "%s: %s", name, text);
+    return false;
 }

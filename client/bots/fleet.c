@@ -26,6 +26,7 @@ enum {
     FEED_S = 2,               ///< the tokens of so long are at hand,
     FEED_MIN = 16,            ///< and so many more,
     FEED_MAX = 4096,          ///< at most
+    RENEWAL_US = 50000,       ///< interval of the turns of the renewal
     PICKS_MAX = 16,           ///< random clients to find one that plays
 };
 
@@ -45,7 +46,7 @@ struct member {
 struct hc_cl_fleet {
     struct hc_cl_fleet_config config;
     struct event_base *base;
-    struct event *term, *interrupt, *end, *progress, *lights, *profile;
+    struct event *term, *interrupt, *end, *progress, *lights, *profile, *renewal;
     struct hc_cl_sockets *sockets; ///< of the light clients; NULL: there are none
     uint64_t *light_due;           ///< [config.count_light] deadline of each
     uint32_t *light_turns;         ///< [config.count_light] the bots that are due
@@ -54,6 +55,7 @@ struct hc_cl_fleet {
     struct hc_cl_token_feed *feed; ///< NULL: there are only spare ones
     uint64_t recycled;             ///< clients that left to join again
     bool stormed;
+    uint64_t renewed_us; ///< when the clients began, or all began anew
     struct hc_rng picks;
     uint64_t ended_us;
     uint64_t spent_us; ///< processor time of the process before the run
@@ -124,6 +126,8 @@ static void wake(struct member *member, uint64_t now) {
     uint64_t deadline_us = hc_cl_bot_turn(&member->bot, now);
     if (deadline_us == UINT64_MAX && rejoin(member, now))
         deadline_us = hc_cl_bot_turn(&member->bot, now);
+    if (deadline_us == UINT64_MAX && member->bot.stranded && !member->fleet->leaving)
+        return; // on_renewal begins or retires it
     if (deadline_us == UINT64_MAX)
         retire(member, now);
     else
@@ -252,6 +256,59 @@ static void on_profile(evutil_socket_t descriptor, short events, void *context) 
     fleet->stormed = true;
     for (uint32_t i = 0; i < config->storm; i++)
         (void)recycle(fleet, now);
+}
+
+/// Begins all clients anew on a server that was started anew.
+static void renew(struct hc_cl_fleet *fleet, uint64_t now) {
+    struct hc_cl_fleet_config *config = &fleet->config;
+    const struct hc_plugin *plugin = config->renewal->config.plugin;
+    for (uint32_t i = 0; i < fleet->member_count; i++)
+        if (!fleet->members[i].ended && fleet->members[i].bot.client != NULL)
+            hc_cl_bot_lose(&fleet->members[i].bot, now);
+    hc_cl_renewal_apply(config->renewal); // no client has the former game any more
+    config->client.game = plugin->game;
+    config->client.rule_hash = plugin->rule_hash;
+    config->think = plugin->think;
+    for (uint32_t i = 0; i < fleet->member_count; i++) {
+        struct member *member = &fleet->members[i];
+        if (member->ended)
+            continue;
+        hc_cl_bot_restart(&member->bot);
+        if (member->bot.begun_us != 0) // the others follow in the ramp
+            arm_member(member, now);
+    }
+    fleet->renewed_us = now;
+}
+
+/// Gives up the clients that wait for a renewal; all of them if another game is played there now.
+static void give_up(struct hc_cl_fleet *fleet, uint64_t now) {
+    const char *why = fleet->config.renewal->why;
+    fleet->bots.renews = false;
+    for (uint32_t i = 0; i < fleet->member_count; i++) {
+        struct member *member = &fleet->members[i];
+        if (member->ended || member->bot.client == NULL ||
+            (!member->bot.stranded && why[0] == '\0'))
+            continue;
+        hc_cl_bot_give_up(&member->bot, why[0] != '\0' ? why : "it is of another build");
+        retire(member, now);
+    }
+}
+
+/// Searches for the server if no client hears it.
+static void on_renewal(evutil_socket_t descriptor, short events, void *context) {
+    struct hc_cl_fleet *fleet = context;
+    uint64_t now = hc_clock_us(), connected_us = fleet->renewed_us;
+    (void)descriptor, (void)events;
+    if (fleet->leaving || !fleet->bots.renews)
+        return;
+    for (uint32_t i = 0; i < fleet->member_count; i++)
+        if (fleet->members[i].bot.connected_us > connected_us)
+            connected_us = fleet->members[i].bot.connected_us;
+    enum hc_cl_renewal_state state = hc_cl_renewal_turn(fleet->config.renewal, connected_us, now);
+    if (state == HC_CL_RENEWAL_FOUND)
+        renew(fleet, hc_clock_us());
+    else if (state == HC_CL_RENEWAL_FAILED)
+        give_up(fleet, now);
 }
 
 /// Makes all clients leave, and retires bots that have not started.
@@ -388,8 +445,10 @@ static bool create_base(struct hc_cl_fleet *fleet) {
     fleet->progress = event_new(fleet->base, -1, EV_PERSIST, on_progress, fleet);
     fleet->lights = evtimer_new(fleet->base, on_lights, fleet);
     fleet->profile = event_new(fleet->base, -1, EV_PERSIST, on_profile, fleet);
+    fleet->renewal = event_new(fleet->base, -1, EV_PERSIST, on_renewal, fleet);
     return fleet->term != NULL && fleet->interrupt != NULL && fleet->end != NULL &&
-           fleet->progress != NULL && fleet->lights != NULL && fleet->profile != NULL;
+           fleet->progress != NULL && fleet->lights != NULL && fleet->profile != NULL &&
+           fleet->renewal != NULL;
 }
 
 /// Opens the feed of tokens if it is configured; false: no memory.
@@ -399,7 +458,7 @@ static bool create_feed(struct hc_cl_fleet *fleet) {
         return true;
     uint32_t room = FEED_MIN + (uint32_t)(FEED_S * config->churn_per_s);
     room = room < FEED_MAX ? room : FEED_MAX;
-    fleet->feed = hc_cl_token_feed_open(fleet->base, &config->server, config->feed, room);
+    fleet->feed = hc_cl_token_feed_open(&config->server, config->feed, room);
     return fleet->feed != NULL;
 }
 
@@ -414,8 +473,10 @@ struct hc_cl_fleet *hc_cl_fleet_create(const struct hc_cl_fleet_config *config, 
     if (fleet == NULL)
         return NULL;
     fleet->config = *config;
-    fleet->bots = (struct hc_cl_bots){
-        .config = &fleet->config, .result = &fleet->result, .terminal = isatty(STDERR_FILENO)};
+    fleet->bots = (struct hc_cl_bots){.config = &fleet->config,
+                                      .result = &fleet->result,
+                                      .renews = config->renewal != NULL,
+                                      .terminal = isatty(STDERR_FILENO)};
     fleet->result.first = HC_NO_TICK;
     fleet->tokens = config->spare_first;
     fleet->picks = hc_rng_init(hc_random(config->seed, config->first, PURPOSE_PICK, 0), 0);
@@ -452,6 +513,7 @@ void hc_cl_fleet_destroy(struct hc_cl_fleet *fleet) {
     free_event(fleet->progress);
     free_event(fleet->lights);
     free_event(fleet->profile);
+    free_event(fleet->renewal);
     hc_cl_token_feed_close(fleet->feed);
     hc_cl_sockets_close(fleet->sockets);
     if (fleet->base != NULL)
@@ -465,9 +527,10 @@ void hc_cl_fleet_destroy(struct hc_cl_fleet *fleet) {
 void hc_cl_fleet_run(struct hc_cl_fleet *fleet) {
     const struct hc_cl_fleet_config *config = &fleet->config;
     struct timeval second = {.tv_sec = 1}, profile = {.tv_usec = PROFILE_US};
+    struct timeval renewal = {.tv_usec = RENEWAL_US};
     uint32_t clients = config->clients + config->lights;
     fleet->spent_us = hc_report_cpu_us();
-    fleet->bots.started_us = hc_clock_us();
+    fleet->bots.started_us = fleet->renewed_us = hc_clock_us();
     event_add(fleet->term, NULL);
     event_add(fleet->interrupt, NULL);
     for (uint32_t i = 0; i < fleet->member_count; i++)
@@ -479,6 +542,8 @@ void hc_cl_fleet_run(struct hc_cl_fleet *fleet) {
         arm(fleet->lights, fleet->lights_us, fleet->bots.started_us);
     if (config->churn_per_s > 0 || config->storm > 0)
         event_add(fleet->profile, &profile);
+    if (config->renewal != NULL)
+        event_add(fleet->renewal, &renewal);
     if (config->duration_us != 0)
         arm(fleet->end, fleet->bots.started_us + config->ramp_us + config->duration_us,
             fleet->bots.started_us);

@@ -3,6 +3,7 @@
 
 #include "client/bots/program.h"
 
+#include "client/bots/failure.h"
 #include "client/bots/page.h"
 #include "client/bots/processes.h"
 #include "client/bots/spawn.h"
@@ -50,13 +51,37 @@ static bool resolve(const struct hc_cl_options *options, struct hc_cl_fleet_conf
 
 /// Reads or requests a token for each session.
 static bool obtain_tokens(const struct hc_cl_options *options,
-                          const struct hc_cl_fleet_config *config, struct hc_credential *tokens,
-                          char *why) {
+                          const struct hc_cl_fleet_config *config,
+                          struct hc_cl_tokens_issuer *issuer, char *why) {
+    const struct hc_plugin *plugin = &options->plugin;
     if (options->token != NULL)
-        return hc_cl_tokens_read(options->token, options->token_first, tokens, config->spare_end,
-                                 why, WHY_MAX);
-    return hc_cl_tokens_request(&config->server, config->server_name, &options->wish, tokens,
-                                config->spare_end, patience_us(options, config), why, WHY_MAX);
+        return hc_cl_tokens_read(options->token, options->token_first, config->tokens,
+                                 config->spare_end, why, WHY_MAX);
+    struct hc_cl_tokens_port port = {config->server, config->server_name, &options->wish};
+    uint64_t id = hc_datagram_protocol_id(plugin->game, plugin->rule_hash);
+    return hc_cl_tokens_request(&port, config->tokens, config->spare_end,
+                                patience_us(options, config), issuer, why, WHY_MAX) &&
+           hc_cl_failure_check_game(plugin->game, id, issuer, config->server_name, why, WHY_MAX);
+}
+
+/// Makes the search for a server that is started anew. A load test has none: it measures one
+/// server. False: no memory.
+static bool open_renewal(struct hc_cl_options *options, struct hc_cl_fleet_config *config,
+                         const struct hc_cl_tokens_issuer *issuer, struct hc_cl_renewal *renewal) {
+    struct hc_cl_renewal_config wanted = {
+        .program = config->program,
+        .game = options->game,
+        .port = {config->server, config->server_name, &options->wish},
+        .issuer = *issuer,
+        .plugin = &options->plugin,
+        .tokens = config->tokens,
+        .count = config->spare_end,
+        .patience_us = (uint64_t)config->client.timeout_us + config->client.reconnect_us,
+    };
+    if (!config->announces || options->token != NULL)
+        return true;
+    config->renewal = renewal;
+    return hc_cl_renewal_init(renewal, &wanted);
 }
 
 /// A run in progress.
@@ -104,7 +129,7 @@ static uint32_t tokens_of(const struct hc_cl_options *options) {
 
 /// Plays by the options and writes the counts to `*result`. False: all or some clients could not
 /// play, and `why` is a sentence. `announces`: print a line for each client that begins to play.
-static bool play(const char *program, bool announces, const struct hc_cl_options *options,
+static bool play(const char *program, bool announces, struct hc_cl_options *options,
                  struct hc_cl_page_series *series, struct hc_cl_fleet_result *result, char *why) {
     char server[sizeof(options->host) + sizeof(options->port) + 3];
     struct run run = {.options = options, .terminal = isatty(STDERR_FILENO), .series = series};
@@ -143,18 +168,21 @@ static bool play(const char *program, bool announces, const struct hc_cl_options
     config.client.others = options->others;
     config.client.lead = options->lead;
     config.client.extrapolation = options->extrapolation;
-    struct hc_credential *tokens = calloc(config.spare_end, sizeof(*tokens));
+    struct hc_cl_renewal renewal = {.got = NULL};
+    struct hc_cl_tokens_issuer issuer = {.process = 0};
+    config.tokens = calloc(config.spare_end, sizeof(*config.tokens));
     snprintf(why, WHY_MAX, "no memory");
-    config.tokens = tokens;
-    bool good = tokens != NULL && resolve(options, &config, why) &&
-                obtain_tokens(options, &config, tokens, why);
+    bool good = config.tokens != NULL && resolve(options, &config, why) &&
+                obtain_tokens(options, &config, &issuer, why) &&
+                open_renewal(options, &config, &issuer, &renewal);
     if (good && series != NULL)
         hc_cl_page_series_begin(series);
     good = good && hc_cl_processes_run(&config, options->processes, result, why, WHY_MAX);
     hc_cl_fleet_sum(result);
     if (run.terminal)
         fprintf(stderr, "\r\033[K");
-    free(tokens);
+    hc_cl_renewal_free(&renewal);
+    free(config.tokens);
     return good;
 }
 

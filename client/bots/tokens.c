@@ -1,25 +1,18 @@
-/// Owns the parse of a token file and the HTTP request to a token port.
-#define _GNU_SOURCE // getaddrinfo
-
+/// Owns the parse of token files and of a token port's answers, and the wait for these.
 #include "client/bots/tokens.h"
 
 #include "common/elapsed.h"
 #include "common/programs/clock.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
-#include <unistd.h>
 
 enum {
     LINE_SIZE = HC_CREDENTIAL_TEXT_SIZE + 1, ///< including the line feed
-    HEADERS_MAX = 1024,
-    COUNT_MAX = 4096, ///< tokens of one request
-    ANSWER_S = 5,     ///< longest time of an answer
-    PAUSE_US = 250000,
+    PAUSE_US = 250000,                       ///< from a vain request to the next
+    STEP_US = 2000,                          ///< from a turn of a request to the next
 };
 
 bool hc_cl_tokens_read(const char *path, uint32_t first, struct hc_credential *tokens,
@@ -52,36 +45,6 @@ bool hc_cl_tokens_read(const char *path, uint32_t first, struct hc_credential *t
     return false;
 }
 
-/// Connects to the token port of a server on loopback; -1: failed, with errno.
-static int connect_to(struct hc_cl_udp_peer server) {
-    struct timeval timeout = {.tv_sec = ANSWER_S};
-    // It listens at 127.0.0.1 and ::1, also if the server has another address of 127.0.0.0/8.
-    if (server.address.ss_family == AF_INET)
-        ((struct sockaddr_in *)&server.address)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int descriptor = socket(server.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (descriptor < 0)
-        return -1;
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
-    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-    if (connect(descriptor, (const struct sockaddr *)&server.address, server.length) == 0)
-        return descriptor;
-    int cause = errno;
-    close(descriptor);
-    errno = cause;
-    return -1;
-}
-
-/// Reads to the end, at most `size - 1` bytes, and terminates the text.
-static void read_all(int descriptor, char *text, size_t size) {
-    size_t length = 0;
-    ssize_t got = 1;
-    while (length + 1 < size && got > 0) {
-        got = read(descriptor, text + length, size - 1 - length);
-        length += got > 0 ? (size_t)got : 0;
-    }
-    text[length] = '\0';
-}
-
 uint32_t hc_cl_tokens_parse(const char *answer, struct hc_credential *tokens, uint32_t count) {
     static const char end[] = "\r\n\r\n";
     const char *line = strstr(answer, end);
@@ -100,73 +63,82 @@ uint32_t hc_cl_tokens_parse(const char *answer, struct hc_credential *tokens, ui
     return taken;
 }
 
-/// Writes a value of a query: every byte as %XX.
-static void put_value(const char *value, char *out, size_t size) {
+/// Copies the value of a header line of an answer; an absent one is empty.
+static void find_header(const char *answer, const char *name, char *out, size_t size) {
+    const char *end = strstr(answer, "\r\n\r\n");
     *out = '\0';
-    for (size_t at = 0; *value != '\0'; value++, at += 3)
-        snprintf(out + at, size - at, "%%%02X", (unsigned)(unsigned char)*value);
-}
-
-int hc_cl_tokens_write_request(const struct hc_cl_tokens_wish *wish, uint32_t count,
-                               char out[static HC_CL_TOKENS_REQUEST_SIZE]) {
-    char name[3 * HC_CL_TOKENS_NAME_MAX + 1];
-    put_value(wish->name != NULL ? wish->name : "", name, sizeof(name));
-    return snprintf(out, HC_CL_TOKENS_REQUEST_SIZE,
-                    "POST /token?count=%u&match=%u%s%s HTTP/1.1\r\nHost: localhost\r\n"
-                    "Content-Length: 0\r\nConnection: close\r\n\r\n",
-                    count, wish->match, name[0] != '\0' ? "&name=" : "", name);
-}
-
-/// Sends one request and reads the answer; false: it has too few tokens.
-static bool request_tokens(int descriptor, const struct hc_cl_tokens_wish *wish,
-                           struct hc_credential *tokens, uint32_t count) {
-    size_t size = HEADERS_MAX + (size_t)count * LINE_SIZE;
-    char request[HC_CL_TOKENS_REQUEST_SIZE], *answer = malloc(size);
-    int length = hc_cl_tokens_write_request(wish, count, request);
-    if (answer == NULL)
-        return false;
-    bool good = write(descriptor, request, (size_t)length) == length;
-    if (good) {
-        read_all(descriptor, answer, size);
-        good = hc_cl_tokens_parse(answer, tokens, count) == count;
+    for (const char *line = answer; end != NULL && (line = strstr(line, "\r\n")) < end;) {
+        line += 2;
+        if (strncmp(line, name, strlen(name)) != 0)
+            continue;
+        line += strlen(name);
+        snprintf(out, size, "%.*s", (int)strcspn(line, "\r"), line);
+        return;
     }
-    free(answer);
-    return good;
 }
 
-bool hc_cl_tokens_request(const struct hc_cl_udp_peer *server, const char *name,
-                          const struct hc_cl_tokens_wish *wish, struct hc_credential *tokens,
-                          uint32_t count, uint64_t patience_us, char *why, size_t why_size) {
-    uint64_t begun_us = hc_clock_us();
-    int descriptor;
-    if (!hc_cl_sockets_is_loopback(server)) {
+struct hc_cl_tokens_issuer hc_cl_tokens_parse_issuer(const char *answer) {
+    struct hc_cl_tokens_issuer issuer;
+    char number[24];
+    find_header(answer, "Hindcast-Process: ", number, sizeof(number));
+    issuer.process = strtoull(number, NULL, 16);
+    find_header(answer, "Hindcast-Protocol-Id: ", number, sizeof(number));
+    issuer.protocol_id = strtoull(number, NULL, 16);
+    find_header(answer, "Hindcast-Game: ", issuer.game, sizeof(issuer.game));
+    return issuer;
+}
+
+/// Makes one request, and repeats it while no program listens, until `end_us`.
+static enum hc_cl_token_ask_state await_answer(struct hc_cl_token_ask *ask,
+                                               const struct hc_cl_tokens_port *port, uint32_t count,
+                                               uint64_t end_us) {
+    for (;;) {
+        enum hc_cl_token_ask_state state = HC_CL_TOKEN_ASK_WAITS;
+        hc_cl_token_ask_begin(ask, &port->server, port->wish, count, hc_clock_us());
+        while (state == HC_CL_TOKEN_ASK_WAITS) {
+            state = hc_cl_token_ask_turn(ask, hc_clock_us());
+            if (state == HC_CL_TOKEN_ASK_WAITS)
+                hc_clock_sleep(STEP_US);
+        }
+        if (state != HC_CL_TOKEN_ASK_UNREACHED || hc_clock_us() >= end_us)
+            return state;
+        hc_clock_sleep(PAUSE_US);
+    }
+}
+
+bool hc_cl_tokens_request(const struct hc_cl_tokens_port *port, struct hc_credential *tokens,
+                          uint32_t count, uint64_t patience_us, struct hc_cl_tokens_issuer *issuer,
+                          char *why, size_t why_size) {
+    struct hc_cl_token_ask ask = {.size = 0};
+    uint64_t end_us = hc_clock_us() + patience_us;
+    bool good = true;
+    *issuer = (struct hc_cl_tokens_issuer){.process = 0};
+    if (!hc_cl_sockets_is_loopback(&port->server)) {
         snprintf(why, why_size,
                  "--token FILE is needed for the server at %s, which is not on this machine; "
                  "`hindcastd token` there makes one",
-                 name);
+                 port->name);
         return false;
     }
-    bool good = true;
     for (uint32_t done = 0; good && done < count;) {
-        uint32_t some = count - done < COUNT_MAX ? count - done : COUNT_MAX;
-        while ((descriptor = connect_to(*server)) < 0) {
-            int cause = errno;
-            if (hc_since(begun_us, hc_clock_us()) >= patience_us) {
-                snprintf(why, why_size,
-                         "no server answers at %s within %.0f s to issue tokens (%s): one with "
-                         "--dev does, for others give --token FILE",
-                         name, (double)patience_us / 1e6, strerror(cause));
-                return false;
-            }
-            hc_clock_sleep(PAUSE_US);
-        }
-        good = request_tokens(descriptor, wish, tokens + done, some);
-        close(descriptor);
+        uint32_t some =
+            count - done < HC_CL_TOKEN_ASK_COUNT_MAX ? count - done : HC_CL_TOKEN_ASK_COUNT_MAX;
+        enum hc_cl_token_ask_state state = await_answer(&ask, port, some, end_us);
+        if (state == HC_CL_TOKEN_ASK_ANSWERED)
+            *issuer = hc_cl_tokens_parse_issuer(ask.answer);
+        good = state == HC_CL_TOKEN_ASK_ANSWERED &&
+               hc_cl_tokens_parse(ask.answer, tokens + done, some) == some;
         done += some;
+        if (state == HC_CL_TOKEN_ASK_UNREACHED)
+            snprintf(why, why_size,
+                     "no server answers at %s within %.0f s to issue tokens (%s): one with --dev "
+                     "does, for others give --token FILE",
+                     port->name, (double)patience_us / 1e6, strerror(ask.cause));
+        else if (!good)
+            snprintf(why, why_size,
+                     "the program that listens at TCP %s issues no tokens%s: give --token FILE",
+                     port->name, port->wish->match != 0 ? " of this --match" : "");
     }
-    if (!good)
-        snprintf(why, why_size,
-                 "the program that listens at TCP %s issues no tokens%s: give --token FILE", name,
-                 wish->match != 0 ? " of this --match" : "");
+    hc_cl_token_ask_end(&ask);
     return good;
 }

@@ -1,13 +1,10 @@
 /// Owns the choice of a drawing, and the dots of games without one.
-#define _POSIX_C_SOURCE 200809L
-
 #include "client/view/drawings.h"
 
 #include "client/view/arena.h"
 #include "client/view/canvas.h"
 #include "hindcast/arena.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -55,28 +52,27 @@ static bool check(const struct hc_drawing *drawing, const struct hc_game *game, 
 }
 
 /// Loads the drawing at `path`; NULL: `why` tells why not.
-static const struct hc_drawing *load(const char *path, const struct hc_game *game, char *why,
-                                     size_t why_size) {
-    char place[4096];
-    // Without a slash the system would search its own directories for the file.
-    snprintf(place, sizeof(place), "%s%s", strchr(path, '/') == NULL ? "./" : "", path);
-    void *library = dlopen(place, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) {
-        snprintf(why, why_size, "%s", dlerror());
+static const struct hc_drawing *load(struct hc_library *library, const char *path, bool anew,
+                                     const struct hc_game *game, char *why, size_t why_size) {
+    if (!hc_library_open(library, path, anew, why, why_size))
         return NULL;
-    }
-    const struct hc_drawing *found = dlsym(library, "hindcast_drawing");
+    const struct hc_drawing *found = hc_library_find(library, "hindcast_drawing");
     if (found == NULL)
         snprintf(why, why_size, "it has no symbol hindcast_drawing, see hindcast/drawing.h");
-    return found != NULL && check(found, game, why, why_size) ? found : NULL;
+    if (found != NULL && check(found, game, why, why_size))
+        return found;
+    hc_library_close(library);
+    return NULL;
 }
 
-const struct hc_drawing *hc_cl_drawings_find(const struct hc_game *game, const char *path,
-                                             char *why, size_t why_size) {
+const struct hc_drawing *hc_cl_drawings_find(struct hc_library *library, const struct hc_game *game,
+                                             const char *path, bool anew, char *why,
+                                             size_t why_size) {
     char cause[4500];
+    *library = (struct hc_library){.handle = NULL};
     if (path == NULL)
         return game == &hc_arena ? &hc_cl_arena_drawing : &dots;
-    const struct hc_drawing *found = load(path, game, cause, sizeof(cause));
+    const struct hc_drawing *found = load(library, path, anew, game, cause, sizeof(cause));
     if (found == NULL)
         snprintf(why, why_size, "--drawing '%s': %s", path, cause);
     return found;

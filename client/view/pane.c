@@ -50,6 +50,7 @@ static void explain(struct hc_cl_pane *pane, const struct hc_client_event *event
     struct hc_client_attempt attempt = hc_client_attempt(pane->client);
     struct hc_cl_udp_stats udp = hc_cl_udp_stats(pane->udp);
     pane->has_closed = true;
+    pane->is_other_build = event->kind == HC_CLIENT_EVENT_VERSION;
     switch (event->kind) {
     case HC_CLIENT_EVENT_CLOSED:
         if (event->close == HC_CLOSE_DESYNC) // take_events has written where
@@ -85,8 +86,13 @@ void hc_cl_pane_turn(struct hc_cl_pane *pane) {
     uint64_t now_us = hc_clock_us();
     int received;
     hc_cl_udp_receive(pane->udp, now_us);
-    while ((received = hc_cl_udp_take(pane->udp, bytes, now_us)) >= 0)
-        (void)hc_client_receive(pane->client, bytes, (size_t)received, now_us); // it counts
+    while ((received = hc_cl_udp_take(pane->udp, bytes, now_us)) >= 0) {
+        enum hc_status status = // the client counts what it refuses
+            hc_client_receive(pane->client, bytes, (size_t)received, now_us);
+        enum hc_client_state state = hc_client_state(pane->client);
+        if (status == HC_OK && state != HC_CLIENT_CONNECTING && state != HC_CLIENT_RECONNECTING)
+            pane->connected_us = now_us;
+    }
     if (pane->bot)
         think(pane);
     hc_client_set_input(pane->client, 0, pane->input);

@@ -16,6 +16,8 @@ struct hc_cl_pane {
     uint8_t input[HC_INPUT_MAX]; ///< of the person
     bool has_closed;             ///< the client is closed, and `why` is a sentence
     bool restarts;               ///< the newest loss was by a restart of the server
+    bool is_other_build;         ///< the client is closed because the server is of another build
+    uint64_t connected_us;       ///< when the newest datagram of a connection arrived; 0: none has
     char why[HC_DIFFERENCE_TEXT_MAX + 64];
 };
 

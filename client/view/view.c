@@ -3,6 +3,8 @@
 
 #include "client/view/view.h"
 
+#include "client/bots/failure.h"
+#include "client/bots/renewal.h"
 #include "client/bots/resolve.h"
 #include "client/bots/spawn.h"
 #include "client/bots/tokens.h"
@@ -29,6 +31,18 @@ enum {
 
 static const char program[] = "hindcast-view";
 
+/// The window with its clients and their server.
+struct session {
+    struct hc_cl_options *options;
+    struct hc_cl_window window;
+    struct hc_cl_udp_peer server;
+    char name[264]; ///< of the server, as the user wrote it
+    struct hc_credential tokens[HC_CL_WINDOW_PANES];
+    struct hc_cl_renewal renewal;
+    bool renews;        ///< the renewal searches
+    uint64_t opened_us; ///< when the present clients began
+};
+
 /// Describes the conditions of a link.
 static void describe_link(const struct hc_network_sim_config *link, const char *name, char *text,
                           size_t size) {
@@ -40,51 +54,78 @@ static void describe_link(const struct hc_network_sim_config *link, const char *
                  name != NULL ? " link: " : "", latency, link->jitter_us / 1e3, loss);
 }
 
-/// Reads or requests a token for each pane.
-static bool obtain_tokens(const struct hc_cl_options *options, const struct hc_cl_udp_peer *server,
-                          struct hc_credential tokens[HC_CL_WINDOW_PANES], char *why) {
-    char name[sizeof(options->host) + sizeof(options->port) + 1];
-    if (options->token != NULL)
-        return hc_cl_tokens_read(options->token, 0, tokens, options->clients, why, WHY_MAX);
-    snprintf(name, sizeof(name), "%s:%s", options->host, options->port);
-    return hc_cl_tokens_request(server, name, &options->wish, tokens, options->clients,
-                                hc_client_config_default().timeout_us, why, WHY_MAX);
-}
-
-/// Opens the panes of a window, whose clients begin to connect.
-static bool open_panes(struct hc_cl_window *window, char *why) {
-    const struct hc_cl_options *options = window->options;
-    struct hc_credential tokens[HC_CL_WINDOW_PANES];
-    struct hc_cl_udp_peer server;
+/// Resolves the server, and reads or requests a token for each pane. `*issuer` stays as it is with
+/// --token. False: failed, and `why` is a sentence.
+static bool obtain_tokens(struct session *session, struct hc_cl_tokens_issuer *issuer, char *why) {
+    const struct hc_cl_options *options = session->options;
     const struct hc_plugin *plugin = &options->plugin;
+    uint64_t timeout_us = session->window.config.timeout_us;
     struct hc_cl_resolve_wish wish = {
         .host = options->host,
         .port = options->port,
         .protocol_id = hc_datagram_protocol_id(plugin->game, plugin->rule_hash),
-        .patience_us = window->config.timeout_us,
+        .patience_us = timeout_us,
     };
-    if (!hc_cl_resolve(&wish, &server, why, WHY_MAX) ||
-        !obtain_tokens(options, &server, tokens, why))
+    if (!hc_cl_resolve(&wish, &session->server, why, WHY_MAX))
         return false;
+    if (options->token != NULL)
+        return hc_cl_tokens_read(options->token, 0, session->tokens, options->clients, why,
+                                 WHY_MAX);
+    snprintf(session->name, sizeof(session->name), "%s:%s", options->host, options->port);
+    struct hc_cl_tokens_port port = {session->server, session->name, &options->wish};
+    return hc_cl_tokens_request(&port, session->tokens, options->clients, timeout_us, issuer, why,
+                                WHY_MAX) &&
+           hc_cl_failure_check_game(plugin->game, wish.protocol_id, issuer, session->name, why,
+                                    WHY_MAX);
+}
+
+/// Opens the panes of a window, whose clients begin to connect.
+static bool open_panes(struct session *session, char *why) {
+    struct hc_cl_window *window = &session->window;
+    const struct hc_cl_options *options = session->options;
     for (uint32_t i = 0; i < options->clients; i++) {
         struct hc_cl_window_pane *pane = &window->panes[i];
         const struct hc_network_sim_config *link = i == 0 ? &options->link : &options->right_link;
         struct hc_client_config client = window->config;
-        client.credential = tokens[i];
+        client.credential = session->tokens[i];
         struct hc_cl_pane_config config = {.client = &client,
-                                           .server = &server,
+                                           .server = &session->server,
                                            .link = link,
                                            .seed = options->seed,
                                            .number = i,
                                            .bot = options->bot,
                                            .think = options->plugin.think};
+        *pane = (struct hc_cl_window_pane){.has_bounds = false};
         describe_link(link, i == 0 ? options->link_name : options->right_link_name, pane->title,
                       sizeof(pane->title));
         if (!hc_cl_pane_open(&pane->client, &config, why, WHY_MAX))
             return false;
         window->count++;
     }
+    session->opened_us = hc_clock_us();
     return true;
+}
+
+/// Makes the search for a server that is started anew; false: no memory.
+static bool open_renewal(struct session *session, const struct hc_cl_tokens_issuer *issuer,
+                         char *why) {
+    struct hc_cl_options *options = session->options;
+    const struct hc_client_config *client = &session->window.config;
+    struct hc_cl_renewal_config config = {
+        .program = program,
+        .game = options->game,
+        .port = {session->server, session->name, &options->wish},
+        .issuer = *issuer,
+        .plugin = &options->plugin,
+        .tokens = session->tokens,
+        .count = options->clients,
+        .patience_us = (uint64_t)client->timeout_us + client->reconnect_us,
+    };
+    session->renews = options->token == NULL;
+    if (!session->renews)
+        return true;
+    snprintf(why, WHY_MAX, "no memory");
+    return hc_cl_renewal_init(&session->renewal, &config);
 }
 
 /// Waits for a datagram, or until `until_us` or a client has work.
@@ -101,13 +142,43 @@ static void wait_until(struct hc_cl_window *window, uint64_t until_us) {
     ppoll(descriptors, window->count, &timeout, NULL);
 }
 
+/// Opens the panes anew on a server that was started anew. False: failed, and `why` is a sentence.
+static bool renew(struct session *session, char *why) {
+    struct hc_cl_window *window = &session->window;
+    hc_cl_window_close_panes(window);
+    bool is_other = session->renewal.fresh.game != NULL;
+    if (is_other && !hc_cl_window_change_game(window, &session->renewal.fresh, why, WHY_MAX))
+        return false;
+    hc_cl_renewal_apply(&session->renewal);
+    return open_panes(session, why);
+}
+
+/// Searches for the server if no client hears it. False: `why` is a sentence.
+static bool search(struct session *session, char *why) {
+    uint64_t connected_us = session->opened_us;
+    for (unsigned i = 0; i < session->window.count; i++)
+        if (session->window.panes[i].client.connected_us > connected_us)
+            connected_us = session->window.panes[i].client.connected_us;
+    enum hc_cl_renewal_state state =
+        hc_cl_renewal_turn(&session->renewal, connected_us, hc_clock_us());
+    session->renews = state != HC_CL_RENEWAL_FAILED;
+    if (!session->renews && session->renewal.why[0] != '\0') { // another game is played there now
+        snprintf(why, WHY_MAX, "%s: %s", session->name, session->renewal.why);
+        return false;
+    }
+    return state != HC_CL_RENEWAL_FOUND || renew(session, why);
+}
+
 /// Gives each client its turn. False: one is closed, and `why` is a sentence.
-static bool turn(struct hc_cl_window *window, char *why) {
+static bool turn(struct session *session, char *why) {
+    struct hc_cl_window *window = &session->window;
+    if (session->renews && !search(session, why))
+        return false;
     for (unsigned i = 0; i < window->count; i++) {
         struct hc_cl_pane *pane = &window->panes[i].client;
         hc_cl_pane_turn(pane);
-        if (pane->has_closed) {
-            snprintf(why, WHY_MAX, "%s:%s: %s", window->options->host, window->options->port,
+        if (pane->has_closed && !(pane->is_other_build && session->renews)) {
+            snprintf(why, WHY_MAX, "%s:%s: %s", session->options->host, session->options->port,
                      pane->why);
             return false;
         }
@@ -124,12 +195,13 @@ static bool all_play(const struct hc_cl_window *window) {
 
 /// Draws frame after frame until the person closes the window, or after --frames. False: it ended
 /// early, and `why` is a sentence.
-static bool play(struct hc_cl_window *window, char *why) {
-    const struct hc_cl_options *options = window->options;
+static bool play(struct session *session, char *why) {
+    struct hc_cl_window *window = &session->window;
+    const struct hc_cl_options *options = session->options;
     uint32_t played = 0;
     uint64_t frame_us = hc_clock_us();
     while (!window->closed) {
-        if (!turn(window, why))
+        if (!turn(session, why))
             return false;
         uint64_t now_us = hc_clock_us();
         if (now_us >= frame_us) {
@@ -167,12 +239,17 @@ static void leave(struct hc_cl_window *window) {
 }
 
 /// Plays on the server of `options`; false: failed, and `why` is a sentence.
-static bool run(const struct hc_cl_options *options, char *why) {
-    static struct hc_cl_window window; // too large for the stack, and its canvas must not move
-    bool good = hc_cl_window_open(&window, options, why, WHY_MAX) && open_panes(&window, why) &&
-                play(&window, why);
-    leave(&window);
-    hc_cl_window_close(&window);
+static bool run(struct hc_cl_options *options, char *why) {
+    static struct session session; // too large for the stack, and its canvas must not move
+    struct hc_cl_window *window = &session.window;
+    struct hc_cl_tokens_issuer issuer = {.process = 0};
+    session.options = options;
+    bool good = hc_cl_window_open(window, options, why, WHY_MAX) &&
+                obtain_tokens(&session, &issuer, why) && open_renewal(&session, &issuer, why) &&
+                open_panes(&session, why) && play(&session, why);
+    leave(window);
+    hc_cl_window_close(window);
+    hc_cl_renewal_free(&session.renewal);
     return good;
 }
 

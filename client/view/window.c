@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TITLE_SCALE = 2, MARGIN = 10, TITLE_HEIGHT = 28 };
+enum { TITLE_SCALE = 2, MARGIN = 10, TITLE_HEIGHT = 28, TITLE_SIZE = 64 };
 
 static const uint32_t TEXT = 0xf4f6faff, FAINT = 0xa8b0c0ff, BAR = 0x0b0d11c8, GAP = 0x0b0d11ff;
 static const char HINT[] = "F2: keys";
@@ -19,18 +19,26 @@ static bool is_unseen(const char *driver) {
     return driver == NULL || strcmp(driver, "dummy") == 0 || strcmp(driver, "offscreen") == 0;
 }
 
+/// Sets the game, and writes the window's title, which names it.
+static void set_game(struct hc_cl_window *window, const struct hc_plugin *plugin,
+                     char title[static TITLE_SIZE]) {
+    window->config.game = plugin->game;
+    window->config.rule_hash = plugin->rule_hash;
+    snprintf(title, TITLE_SIZE, "Hindcast: %s", plugin->game->name);
+}
+
 bool hc_cl_window_open(struct hc_cl_window *window, const struct hc_cl_options *options, char *why,
                        size_t why_size) {
-    char title[64];
+    char title[TITLE_SIZE];
     bool hidden = options->frames > 0;
     *window = (struct hc_cl_window){
         .options = options, .overlay = options->overlay, .keys = options->keys};
-    window->drawing = hc_cl_drawings_find(options->plugin.game, options->drawing, why, why_size);
+    window->drawing = hc_cl_drawings_find(&window->drawing_library, options->plugin.game,
+                                          options->drawing, false, why, why_size);
     if (window->drawing == NULL)
         return false;
     window->config = hc_client_config_default();
-    window->config.game = options->plugin.game;
-    window->config.rule_hash = options->plugin.rule_hash;
+    set_game(window, &options->plugin, title);
     window->config.input_delay = options->input_delay;
     window->config.display_offset = options->display_offset;
     window->config.others = options->others;
@@ -38,7 +46,6 @@ bool hc_cl_window_open(struct hc_cl_window *window, const struct hc_cl_options *
     window->config.extrapolation = options->extrapolation;
     if (hidden)
         SDL_SetHint(SDL_HINT_VIDEODRIVER, "dummy");
-    snprintf(title, sizeof(title), "Hindcast: %s", options->plugin.game->name);
     bool good = SDL_Init(SDL_INIT_VIDEO | (hidden ? 0 : SDL_INIT_GAMECONTROLLER)) == 0;
     if (good && !hidden && is_unseen(SDL_GetCurrentVideoDriver())) {
         SDL_SetError("there is no display");
@@ -58,15 +65,33 @@ bool hc_cl_window_open(struct hc_cl_window *window, const struct hc_cl_options *
     return good;
 }
 
-void hc_cl_window_close(struct hc_cl_window *window) {
+void hc_cl_window_close_panes(struct hc_cl_window *window) {
     for (unsigned i = 0; i < window->count; i++)
         hc_cl_pane_close(&window->panes[i].client);
+    window->count = 0;
+}
+
+bool hc_cl_window_change_game(struct hc_cl_window *window, const struct hc_plugin *plugin,
+                              char *why, size_t why_size) {
+    char title[TITLE_SIZE];
+    hc_cl_window_close_panes(window);
+    hc_library_close(&window->drawing_library);
+    set_game(window, plugin, title);
+    SDL_SetWindowTitle(window->window, title);
+    window->drawing = hc_cl_drawings_find(&window->drawing_library, plugin->game,
+                                          window->options->drawing, true, why, why_size);
+    return window->drawing != NULL;
+}
+
+void hc_cl_window_close(struct hc_cl_window *window) {
+    hc_cl_window_close_panes(window);
     if (window->renderer != NULL)
         hc_cl_canvas_free(&window->canvas);
     hc_cl_devices_close(&window->devices);
     SDL_DestroyRenderer(window->renderer);
     SDL_DestroyWindow(window->window);
     SDL_Quit();
+    hc_library_close(&window->drawing_library);
 }
 
 void hc_cl_window_events(struct hc_cl_window *window) {
@@ -206,6 +231,8 @@ static const char *waits_for(const struct hc_cl_pane *pane) {
     case HC_CLIENT_RECONNECTING:
         return pane->restarts ? "the server restarts ..."
                               : "the connection is lost, and being made again ...";
+    case HC_CLIENT_CLOSED:
+        return pane->is_other_build ? "the server plays another build of the game ..." : NULL;
     default:
         return NULL;
     }

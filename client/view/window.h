@@ -7,6 +7,8 @@
 #include "client/view/overlay.h"
 #include "client/view/pane.h"
 #include "client/view/shown_events.h"
+#include "common/programs/library.h"
+#include "hindcast/drawing.h"
 
 enum { HC_CL_WINDOW_PANES = 2 };
 
@@ -25,7 +27,8 @@ struct hc_cl_window_pane {
 struct hc_cl_window {
     const struct hc_cl_options *options;
     const struct hc_drawing *drawing;
-    struct hc_client_config config; ///< of each client
+    struct hc_library drawing_library; ///< of `drawing`, unless it is built in
+    struct hc_client_config config;    ///< of each client
     SDL_Window *window;
     SDL_Renderer *renderer;
     struct hc_cl_canvas canvas;
@@ -42,6 +45,14 @@ struct hc_cl_window {
 /// borrowed. False: failed, and `why` is a sentence; hc_cl_window_close is still needed.
 bool hc_cl_window_open(struct hc_cl_window *window, const struct hc_cl_options *options, char *why,
                        size_t why_size);
+
+/// Closes its panes, and opens the drawing of `plugin` as it is now, to whose game the window
+/// changes. The caller then unloads the former game. False: `why` is a sentence.
+bool hc_cl_window_change_game(struct hc_cl_window *window, const struct hc_plugin *plugin,
+                              char *why, size_t why_size);
+
+/// Closes its panes.
+void hc_cl_window_close_panes(struct hc_cl_window *window);
 
 /// Closes it, with its panes.
 void hc_cl_window_close(struct hc_cl_window *window);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
-enum { NAME = 128, LINE = 1024 };
+enum { NAME = 128, LINE = 1024, PATH = 256 };
 
 struct walk {
     const void **places;
@@ -51,8 +51,25 @@ struct file {
     const char *name; ///< as the linker knows it
     const char *path; ///< by which it can be opened, also by another process
     uint64_t offset;  ///< of the place, as the linker counted
-    char own[32];
+    char own[PATH];
 };
+
+/// Names a library that was loaded from a copy in memory (library.h) as its file: the copy's link
+/// is
+/// "/memfd:pong.so (deleted)".
+static void name_copy(struct file *file) {
+    if (strncmp(file->path, "/proc/", 6) != 0)
+        return;
+    ssize_t length = readlink(file->path, file->own, sizeof(file->own) - 1);
+    if (length <= 0)
+        return;
+    file->own[length] = '\0';
+    char *colon = strchr(file->own, ':'), *deleted = strstr(file->own, " (deleted)");
+    if (deleted != NULL)
+        *deleted = '\0';
+    if (colon != NULL)
+        file->name = colon + 1;
+}
 
 /// Finds the file of a place; false: there is none.
 static bool find_file(const void *place, struct file *file) {
@@ -61,6 +78,7 @@ static bool find_file(const void *place, struct file *file) {
         return false;
     file->name = file->path = info.dli_fname;
     file->offset = (uintptr_t)place - (uintptr_t)info.dli_fbase;
+    name_copy(file);
     if (info.dli_fbase == hc_place_file(hc_place_of((void (*)(void))find_file))) {
         snprintf(file->own, sizeof(file->own), "/proc/%ld/exe", (long)getpid());
         file->path = file->own; // its name may be none of a file: a shell searches for programs

@@ -7,6 +7,7 @@
 #include "common/on_failure.h"
 #include "hindcast/check.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -31,6 +32,7 @@ static struct {
     stack_t stack_before;
     const void *games[GAMES]; ///< their files
     unsigned game_count;
+    pthread_t thread;                 ///< of the call in progress
     sigjmp_buf back;                  ///< where the call in progress goes on when it ends
     volatile sig_atomic_t calling;    ///< a call is in progress
     volatile sig_atomic_t is_fresh;   ///< it has begun since the last look
@@ -64,8 +66,13 @@ static HC_NORETURN void leave(int number) {
     siglongjmp(guard.back, 1);
 }
 
+/// Whether this thread makes the call in progress.
+static bool is_calling(void) {
+    return guard.calling && pthread_equal(pthread_self(), guard.thread);
+}
+
 static void on_crash(int number) {
-    if (guard.calling)
+    if (is_calling())
         leave(number);
     signal(number, SIG_DFL); // a crash of this program itself
     raise(number);
@@ -74,8 +81,11 @@ static void on_crash(int number) {
 /// Ends a call that lasts too long. It counts processor time, which a busy machine does not use up.
 static void on_period(int number) {
     struct timespec now, cpu;
-    if (!guard.calling)
+    if (!is_calling()) {
+        if (guard.calling) // the system has given the signal to another thread
+            pthread_kill(guard.thread, number);
         return;
+    }
     clock_gettime(CLOCK_MONOTONIC, &now);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
     if (guard.is_fresh) {
@@ -90,7 +100,7 @@ static void on_period(int number) {
 
 /// Takes the place of hc_check_failed's message.
 static void on_failure(const char *file, int line, const char *condition) {
-    if (!guard.calling)
+    if (!is_calling())
         return;
     snprintf(guard.failed, sizeof(guard.failed), "%s", condition); // it may be on the stack
     guard.end.failed = guard.failed;
@@ -129,9 +139,19 @@ void hc_guard_game(const void *symbol) {
     guard.games[guard.game_count++] = hc_place_file(symbol);
 }
 
+void hc_guard_forget(const void *symbol) {
+    const void *file = hc_place_file(symbol);
+    for (unsigned i = 0; i < guard.game_count; i++)
+        if (guard.games[i] == file) {
+            guard.games[i] = guard.games[--guard.game_count];
+            return;
+        }
+}
+
 bool hc_guard_call(void (*function)(void *context), void *context, unsigned most_s,
                    struct hc_guard_end *end) {
     HC_ASSERT(!guard.calling);
+    guard.thread = pthread_self();
     guard.most_s = most_s;
     guard.is_fresh = 1;
     guard.end = (struct hc_guard_end){.signal = 0};

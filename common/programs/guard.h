@@ -5,7 +5,8 @@
 ///   3. hc_guard_ending says what happened, and where;
 ///   4. hc_guard_end, if the rest of the process shall end by its crashes again.
 ///
-/// From 1 to 4 the process has one thread, and leaves SIGALRM and the interval timer alone.
+/// From 1 to 4 one thread calls them, and the process leaves SIGALRM and the interval timer alone.
+/// Other threads, such as those of a graphics driver, may run beside it.
 #pragma once
 
 #include <stdbool.h>
@@ -31,6 +32,9 @@ void hc_guard_end(void);
 /// Lets a place be looked for in the file of `symbol`, such as a plugin's hindcast_game. Without a
 /// place there the innermost place is told.
 void hc_guard_game(const void *symbol);
+
+/// Takes back hc_guard_game, before the file is unloaded. A `symbol` of no such file is allowed.
+void hc_guard_forget(const void *symbol);
 
 /// Calls `function` for at most `most_s` seconds of processor time, and 60 s if it waits. Sets
 /// `end`; false: the call did not return. What it had allocated or locked stays so.

@@ -6,10 +6,10 @@
 #include "common/programs/guard.h"
 #include "hindcast/arena.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -17,27 +17,16 @@
 
 enum {
     PATH_MAX_BYTES = 4096,
-    PLUGINS_MAX = 2,      ///< that a process loads
     LEVEL_MAX = 64 << 20, ///< bytes
     MOST_S = 5,           ///< of processor time, for its loading and for its match
 };
 
 /// Opens the library and finds its symbol; NULL: it has none, and `why` tells why.
-static const struct hc_game_export *open_library(const char *path, char *why, size_t why_size) {
-    char place[PATH_MAX_BYTES];
-    // Without a slash the system would search its own directories for the file.
-    int length =
-        snprintf(place, sizeof(place), "%s%s", strchr(path, '/') == NULL ? "./" : "", path);
-    if (length < 0 || (size_t)length >= sizeof(place)) {
-        snprintf(why, why_size, "the path is too long");
+static const struct hc_game_export *open_library(struct hc_library *library, const char *path,
+                                                 bool anew, char *why, size_t why_size) {
+    if (!hc_library_open(library, path, anew, why, why_size))
         return NULL;
-    }
-    void *library = dlopen(place, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) {
-        snprintf(why, why_size, "%s", dlerror());
-        return NULL;
-    }
-    const struct hc_game_export *found = dlsym(library, "hindcast_game");
+    const struct hc_game_export *found = hc_library_find(library, "hindcast_game");
     if (found == NULL)
         snprintf(why, why_size,
                  "it has no symbol hindcast_game, which HC_GAME_EXPORT of hindcast/plugin.h "
@@ -94,7 +83,7 @@ static void *read_all(int descriptor, size_t size) {
     return bytes;
 }
 
-/// Reads the file of a level into memory for the rest of the process; false: `why` tells why not.
+/// Reads the file of a level into memory; false: `why` tells why not.
 static bool read_level(const char *path, struct hc_game *game, char *why, size_t why_size) {
     struct stat status;
     int descriptor =
@@ -129,22 +118,24 @@ static bool load_level(struct hc_plugin *plugin, const char *path, const char *l
         snprintf(why, why_size, "the path of its level is too long");
         return false;
     }
-    static struct hc_game games[PLUGINS_MAX];
-    static unsigned count;
-    if (count == PLUGINS_MAX) {
-        snprintf(why, why_size, "it has a level, as two plugins of this program before");
+    struct hc_game *game = malloc(sizeof(*game));
+    if (game == NULL) {
+        snprintf(why, why_size, "not enough memory");
         return false;
     }
-    games[count] = *plugin->game;
-    if (!read_level(place, &games[count], why, why_size))
+    *game = *plugin->game;
+    if (!read_level(place, game, why, why_size)) {
+        free(game);
         return false;
-    plugin->game = &games[count++];
+    }
+    plugin->game = plugin->with_level = game;
     return true;
 }
 
 /// Loads the plugin at `path`; false: `why` tells why not.
-static bool load(struct hc_plugin *plugin, const char *path, char *why, size_t why_size) {
-    const struct hc_game_export *found = open_library(path, why, why_size);
+static bool load(struct hc_plugin *plugin, const char *path, bool anew, char *why,
+                 size_t why_size) {
+    const struct hc_game_export *found = open_library(&plugin->library, path, anew, why, why_size);
     if (found == NULL || !check_export(found, why, why_size))
         return false;
     hc_guard_game(found);
@@ -157,12 +148,14 @@ static bool load(struct hc_plugin *plugin, const char *path, char *why, size_t w
 struct call {
     struct hc_plugin *plugin;
     const char *path;
+    bool anew;
     char cause[PATH_MAX_BYTES + 256];
 };
 
 static void load_guarded(void *context) {
     struct call *call = context;
-    call->plugin->loaded = load(call->plugin, call->path, call->cause, sizeof(call->cause));
+    call->plugin->loaded =
+        load(call->plugin, call->path, call->anew, call->cause, sizeof(call->cause));
 }
 
 static void play_guarded(void *context) {
@@ -174,7 +167,8 @@ static void play_guarded(void *context) {
 static bool try(struct call *call) {
     struct hc_guard_end end;
     char ending[HC_GUARD_TEXT];
-    if (call->path != NULL && !hc_guard_call(load_guarded, call, MOST_S, &end))
+    call->plugin->crashed = call->path != NULL && !hc_guard_call(load_guarded, call, MOST_S, &end);
+    if (call->plugin->crashed)
         snprintf(call->cause, sizeof(call->cause), "its loading %s", hc_guard_ending(&end, ending));
     else if (call->path != NULL && !call->plugin->loaded)
         return false;
@@ -187,8 +181,9 @@ static bool try(struct call *call) {
     return call->plugin->rule_hash != 0;
 }
 
-bool hc_plugin_load(struct hc_plugin *plugin, const char *path, char *why, size_t why_size) {
-    struct call call = {.plugin = plugin, .path = path};
+static bool load_and_play(struct hc_plugin *plugin, const char *path, bool anew, char *why,
+                          size_t why_size) {
+    struct call call = {.plugin = plugin, .path = path, .anew = anew};
     *plugin = (struct hc_plugin){.game = &hc_arena, .think = hc_arena_think};
     hc_guard_begin();
     bool good = try(&call);
@@ -196,4 +191,28 @@ bool hc_plugin_load(struct hc_plugin *plugin, const char *path, char *why, size_
     if (!good)
         snprintf(why, why_size, "--game '%s': %s", path != NULL ? path : "arena", call.cause);
     return good;
+}
+
+bool hc_plugin_load(struct hc_plugin *plugin, const char *path, char *why, size_t why_size) {
+    return load_and_play(plugin, path, false, why, why_size);
+}
+
+bool hc_plugin_load_anew(struct hc_plugin *plugin, const char *path, char *why, size_t why_size) {
+    bool good = load_and_play(plugin, path, true, why, why_size);
+    if (!good)
+        hc_plugin_unload(plugin);
+    return good;
+}
+
+void hc_plugin_unload(struct hc_plugin *plugin) {
+    if (plugin->crashed) // the loader's lock is held
+        return;
+    if (plugin->with_level != NULL)
+        munmap((void *)plugin->with_level->level, plugin->with_level->level_size);
+    free(plugin->with_level);
+    if (plugin->library.handle != NULL) {
+        hc_guard_forget(hc_library_find(&plugin->library, "hindcast_game"));
+        hc_library_close(&plugin->library);
+    }
+    plugin->with_level = NULL;
 }

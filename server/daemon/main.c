@@ -380,6 +380,7 @@ static bool open_ports(struct daemon *daemon) {
         .key = daemon->keys.keys[0],
         .protocol_id = hc_datagram_protocol_id(options->plugin.game, options->plugin.rule_hash),
         .audience = options->audience,
+        .game = options->plugin.game,
         .wall_clock = &daemon->wall_clock,
         .matches = is_single(daemon) ? 0 : options->matches,
         .failed = on_accept_failed,

@@ -19,6 +19,7 @@
 #include <event2/listener.h>
 #include <inttypes.h>
 #include <sodium.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,7 @@ struct answer {
 struct hc_sv_token_http {
     struct evhttp *server;
     struct hc_sv_token_http_issuer issuer;
+    uint64_t process;                            ///< a random number
     struct evconnlistener *listeners[LISTENERS]; ///< NULL: none
     struct event *sweep, *turn, *resume;
     struct place places[PLACES];
@@ -308,11 +310,21 @@ static void on_turn(evutil_socket_t descriptor, short events, void *context) {
         evtimer_add(http->turn, &again);
 }
 
+/// Adds a line to the head of an answer.
+__attribute__((format(printf, 3, 4))) static void
+add_header(struct evhttp_request *request, const char *name, const char *format, ...) {
+    char text[64];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    evhttp_add_header(evhttp_request_get_output_headers(request), name, text);
+}
+
 /// Begins an answer. Its length is known, so it is not chunked.
 static void begin_answer(struct hc_sv_token_http *http, struct evhttp_request *request,
                          const struct answer *answer) {
-    struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
-    char length[24];
+    const struct hc_sv_token_http_issuer *issuer = &http->issuer;
     unsigned place = 0;
     while (place < PLACES && http->answers[place].request != NULL)
         place++;
@@ -324,9 +336,11 @@ static void begin_answer(struct hc_sv_token_http *http, struct evhttp_request *r
     http->answers[place].request = request;
     evhttp_connection_set_closecb(evhttp_request_get_connection(request), on_gone,
                                   &http->answers[place]);
-    snprintf(length, sizeof(length), "%" PRIu64, answer->left * (HC_CREDENTIAL_TEXT_SIZE + 1));
-    evhttp_add_header(headers, "Content-Type", "text/plain");
-    evhttp_add_header(headers, "Content-Length", length);
+    add_header(request, "Content-Type", "text/plain");
+    add_header(request, "Content-Length", "%" PRIu64, answer->left * (HC_CREDENTIAL_TEXT_SIZE + 1));
+    add_header(request, "Hindcast-Process", "%016" PRIx64, http->process);
+    add_header(request, "Hindcast-Protocol-Id", "0x%016" PRIx64, issuer->protocol_id);
+    add_header(request, "Hindcast-Game", "%s %" PRIu32, issuer->game->name, issuer->game->version);
     evhttp_send_reply_start(request, HTTP_OK, NULL);
     if (!evtimer_pending(http->turn, NULL))
         on_turn(-1, EV_TIMEOUT, http);
@@ -377,6 +391,7 @@ struct hc_sv_token_http *hc_sv_token_http_open(struct event_base *base, uint16_t
     HC_ASSERT(opened == NULL);
     opened = http;
     http->issuer = *issuer;
+    randombytes_buf(&http->process, sizeof(http->process));
     if (!create(http, base)) {
         hc_sv_token_http_close(http);
         return NULL;

@@ -3,7 +3,12 @@
 ///     POST /token?count=N&match=M&name=S
 ///
 /// The answer is N tokens for N users, one on each line (default 1), of match M (default 0: of
-/// none), named S, or S 1 to S N if there are several (default: without a name).
+/// none), named S, or S 1 to S N if there are several (default: without a name). Its head describes
+/// the server, so that clients learn that another process or another game is there now:
+///
+///     Hindcast-Process: 5f0c6e1c8ad24b13         a random number of the process
+///     Hindcast-Protocol-Id: 0x0d1f0be5a2c7f0e4   of its game
+///     Hindcast-Game: pong 3                      name and version of its game
 ///
 /// The port issues tokens in slices and bounds its connections, so that no tick waits long. If it
 /// cannot accept a connection, it pauses for a second.
@@ -12,6 +17,7 @@
 /// one (a web page may give its own name this address).
 #pragma once
 
+#include "hindcast/game.h"
 #include "proto/token.h"
 
 #include <stdbool.h>
@@ -30,6 +36,7 @@ enum {
 struct hc_sv_token_http_issuer {
     struct hc_token_key key;
     uint64_t protocol_id, audience;
+    const struct hc_game *game; ///< borrowed
     struct hc_sv_wall_clock *wall_clock;
     unsigned matches; ///< of several, which `match` names; 0: there is one
     /// Called when accepting fails, and not again before it succeeds; `why` is a sentence. May be

@@ -177,7 +177,9 @@ def ask(method="POST", path="/token", **headers):
     c = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=5)
     c.request(method, path, headers=headers)
     return c.getresponse()
-assert ask().status == 200
+answer = ask()
+assert answer.status == 200 and answer.getheader("Hindcast-Game").startswith("arena "), answer.getheaders()
+assert int(answer.getheader("Hindcast-Process"), 16) and int(answer.getheader("Hindcast-Protocol-Id"), 16)
 assert len(ask(path="/token?count=3").read().split()) == 3
 assert ask(Origin="http://evil.example").status == 403
 assert ask(Host="evil.example").status == 403

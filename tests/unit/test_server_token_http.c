@@ -4,6 +4,7 @@
 #include "server/daemon/token_http.h"
 #include "server/daemon/key_file.h"
 #include "server/daemon/wall_clock.h"
+#include "hindcast/arena.h"
 #include "tests/run_suite.h"
 
 #include <arpa/inet.h>
@@ -24,6 +25,7 @@ enum {
     HEADERS = 512, ///< bytes of an answer's HTTP headers, at most
     CROWD = 300,
     TICK_US = 10000,
+    PROTOCOL_ID = 0x1234,
 };
 
 /// The port, and a timer that ends idle turns of the loop.
@@ -66,6 +68,8 @@ static void open_port(struct port *port) {
     *port = (struct port){.base = event_base_new()};
     hc_sv_wall_clock_open(&port->wall_clock);
     struct hc_sv_token_http_issuer issuer = {.key = hc_sv_key_file_random().keys[0],
+                                             .protocol_id = PROTOCOL_ID,
+                                             .game = &hc_arena,
                                              .wall_clock = &port->wall_clock,
                                              .failed = on_failed,
                                              .context = port};

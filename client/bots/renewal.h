@@ -1,0 +1,62 @@
+/// The search for a `hindcastd --dev` that was started anew at the same port. No client can go on
+/// there: the new process has another key, and perhaps another game.
+///
+///   1. hc_cl_renewal_init, with the process that issued the tokens in use;
+///   2. hc_cl_renewal_turn, at least 10 times a second: while no client hears the server, it asks
+///      the token port for the tokens of all clients. Only another process has an effect;
+///   3. if it returns HC_CL_RENEWAL_FOUND: the caller frees all clients, calls hc_cl_renewal_apply,
+///      and begins them anew; back to 2;
+///   4. hc_cl_renewal_free.
+#pragma once
+
+#include "client/bots/tokens.h"
+#include "common/programs/plugin.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { HC_CL_RENEWAL_WHY = 4300 }; ///< bytes of a sentence with a path
+
+enum hc_cl_renewal_state {
+    HC_CL_RENEWAL_NONE,   ///< clients go on as they are
+    HC_CL_RENEWAL_FOUND,  ///< another process issued tokens, and its game is loaded
+    HC_CL_RENEWAL_FAILED, ///< the search is over, see `why`
+};
+
+struct hc_cl_renewal_config {
+    const char *program;               ///< its name in messages; borrowed
+    const char *game;                  ///< path of --game; NULL: the arena
+    struct hc_cl_tokens_port port;     ///< of the server
+    struct hc_cl_tokens_issuer issuer; ///< of the tokens in use
+    struct hc_plugin *plugin;          ///< the game in use; hc_cl_renewal_apply replaces it
+    struct hc_credential *tokens;      ///< [count] those in use; it replaces them, too
+    uint32_t count;                    ///< at most HC_CL_TOKEN_ASK_COUNT_MAX
+    uint64_t patience_us;              ///< longest silence of the server after which it asks
+};
+
+struct hc_cl_renewal {
+    struct hc_cl_renewal_config config;
+    struct hc_cl_token_ask ask;      ///< in progress, or none
+    struct hc_cl_tokens_issuer next; ///< the other process
+    struct hc_plugin fresh;          ///< the game of that process; `game` NULL: the one in use
+    struct hc_credential *got;       ///< [config.count] tokens of that process
+    uint64_t ask_us;                 ///< when the next request is due
+    uint64_t other_us;           ///< since when a game answers that cannot be loaded; 0: none does
+    bool is_over;                ///< the search has failed
+    char why[HC_CL_RENEWAL_WHY]; ///< a sentence on the last answer that was of no use; or empty
+};
+
+/// Makes the search; false: no memory.
+bool hc_cl_renewal_init(struct hc_cl_renewal *renewal, const struct hc_cl_renewal_config *config);
+
+/// Searches. `connected_us` is when a client's connection last received something, or when the
+/// clients began.
+enum hc_cl_renewal_state hc_cl_renewal_turn(struct hc_cl_renewal *renewal, uint64_t connected_us,
+                                            uint64_t now_us);
+
+/// Makes the found tokens and game those in use, and unloads the former game. Prints that to
+/// standard error.
+void hc_cl_renewal_apply(struct hc_cl_renewal *renewal);
+
+/// Frees it, but not what is in use; one that was never made is allowed if it is all zeros.
+void hc_cl_renewal_free(struct hc_cl_renewal *renewal);
