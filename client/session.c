@@ -379,7 +379,9 @@ struct hc_client_attempt hc_client_attempt(const struct hc_client *client) {
     return (struct hc_client_attempt){.answered = handshake->answered || handshake->hinted,
                                       .denied = handshake->hinted,
                                       .proven = handshake->proven,
-                                      .deny = handshake->hint.reason};
+                                      .deny = handshake->hint.reason,
+                                      .protocol_id =
+                                          handshake->version_received ? handshake->version_id : 0};
 }
 
 const struct hc_world *hc_client_world(const struct hc_client *client) {

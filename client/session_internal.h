@@ -50,6 +50,7 @@ struct hc_cl_handshake {
     uint64_t rtt_us;       ///< of the shortest exchange; UINT64_MAX before the first
     bool version_received; ///< a VERSION came, and no COOKIE
     uint64_t version_us;   ///< when VERSION came
+    uint64_t version_id;   ///< the protocol_id in it
     bool hinted;           ///< a DENY came that does not end the attempt:
     struct hc_deny hint;   ///< the newest such DENY
     bool proven;           ///< the server sent it

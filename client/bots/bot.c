@@ -38,10 +38,13 @@ print_line(const struct hc_cl_bot *bot, enum hc_cl_bot_line line, const char *fo
 
 /// Writes why a client is not admitted. `gave_up`: it no longer tries.
 static void explain(const struct hc_cl_bot *bot, bool gave_up, char *text, size_t size) {
-    struct hc_client_attempt attempt = hc_client_attempt(bot->client);
-    struct hc_cl_udp_stats udp = hc_cl_udp_stats(bot->udp);
     uint64_t expire_s = hc_token_expire_s(&bot->bots->config->tokens[bot->token]);
-    hc_cl_failure_text(text, size, &attempt, gave_up, expire_s <= (uint64_t)time(NULL), &udp);
+    struct hc_cl_failure failure = {.attempt = hc_client_attempt(bot->client),
+                                    .udp = hc_cl_udp_stats(bot->udp),
+                                    .gave_up = gave_up,
+                                    .expired = expire_s <= (uint64_t)time(NULL),
+                                    .late_us = bot->late_us};
+    hc_cl_failure_text(text, size, &failure);
 }
 
 /// Counts and prints a client that was not admitted, or not again. `gave_up`: it no longer tries.
@@ -74,11 +77,20 @@ static void print_denial(struct hc_cl_bot *bot) {
     print_line(bot, HC_CL_BOT_WAITS, "is not admitted yet, and still tries: %s", text);
 }
 
-/// Counts and prints a client that another build of the server turned away. `why` is a sentence.
+/// Counts and prints a client that another build of the server turned away. `why`: a sentence; NULL
+/// or empty: the client knows no more than the server's protocol_id.
 static void count_version(const struct hc_cl_bot *bot, const char *why) {
+    const struct hc_cl_fleet_config *config = bot->bots->config;
+    const struct hc_client_config *client = &config->client;
+    char text[256];
+    if (why == NULL || why[0] == '\0') {
+        hc_cl_failure_game(text, sizeof(text), client->game,
+                           hc_datagram_protocol_id(client->game, client->rule_hash), "",
+                           hc_client_attempt(bot->client).protocol_id);
+        why = text;
+    }
     bot->bots->result->ends.denied++;
-    print_line(bot, HC_CL_BOT_REFUSED, "was not admitted by %s: %s", bot->bots->config->server_name,
-               why);
+    print_line(bot, HC_CL_BOT_REFUSED, "was not admitted by %s: %s", config->server_name, why);
 }
 
 /// Handles an event that ends the client.
@@ -92,7 +104,7 @@ static void on_last_event(struct hc_cl_bot *bot, const struct hc_client_event *e
     case HC_CLIENT_EVENT_VERSION:
         bot->stranded = bot->bots->renews;
         if (!bot->stranded)
-            count_version(bot, "it is of another build");
+            count_version(bot, NULL);
         break;
     case HC_CLIENT_EVENT_TIMEOUT:
         if (bot->accepted_us == 0 || hc_client_attempt(bot->client).denied) {
@@ -100,7 +112,11 @@ static void on_last_event(struct hc_cl_bot *bot, const struct hc_client_event *e
             break;
         }
         ends->timeout++;
-        print_line(bot, HC_CL_BOT_ENDED, "gave up: the server at %s is gone", server);
+        if (hc_cl_udp_stats(bot->udp).refused > 0)
+            print_line(bot, HC_CL_BOT_ENDED, "gave up: the server at %s is gone", server);
+        else
+            print_line(bot, HC_CL_BOT_ENDED,
+                       "gave up: nothing comes from the server at %s any more", server);
         break;
     default: // CLOSED; counted already if the client left itself
         if (event->close == HC_CLOSE_LEFT || event->close == HC_CLOSE_DESYNC)
@@ -236,10 +252,13 @@ static void record_age(const struct hc_cl_bot *bot, uint64_t now) {
 static void record_lateness(struct hc_cl_bot *bot, uint64_t now) {
     struct hc_cl_bots *bots = bot->bots;
     enum hc_client_state state = hc_client_state(bot->client);
-    if (now < bot->due_us || bot->due_us == 0 ||
-        (state != HC_CLIENT_PLAYING && state != HC_CLIENT_STALLED))
+    if (now < bot->due_us || bot->due_us == 0)
         return;
     uint64_t late_us = hc_since(bot->due_us, now);
+    if (state == HC_CLIENT_CONNECTING && late_us > bot->late_us)
+        bot->late_us = late_us;
+    if (state != HC_CLIENT_PLAYING && state != HC_CLIENT_STALLED)
+        return;
     if (late_us > bots->late_us)
         bots->late_us = late_us;
     hc_cl_fleet_add_lateness(&bots->result->self, late_us, hc_cl_light_tick_rate(bot->client));
@@ -321,7 +340,7 @@ void hc_cl_bot_renew(struct hc_cl_bot *bot, uint32_t token) {
     hc_client_destroy(bot->client);
     bot->client = NULL;
     bot->received = bot->denial_printed = false;
-    bot->accepted_us = bot->received_us = bot->due_us = bot->snapshots = 0;
+    bot->accepted_us = bot->received_us = bot->due_us = bot->late_us = bot->snapshots = 0;
     bot->due = (struct hc_cl_due){.from_us = 0};
     bot->decided = HC_NO_TICK;
     bot->token = token;

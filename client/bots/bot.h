@@ -42,8 +42,9 @@ struct hc_cl_bot {
     struct hc_cl_keys keys;                   ///< of a light client
     uint64_t begun_us, accepted_us, ended_us; ///< 0: not yet
     uint64_t due_us;                          ///< deadline of the client alone, as of its last turn
-    hc_tick decided;                          ///< newest tick for which the brain chose an input
-    uint64_t received_us;                     ///< when the newest accepted datagram arrived
+    uint64_t late_us;     ///< how late its turns were at most while it connected for the first time
+    hc_tick decided;      ///< newest tick for which the brain chose an input
+    uint64_t received_us; ///< when the newest accepted datagram arrived
     uint64_t connected_us; ///< when the newest datagram of a connection arrived; 0: none has
     bool stranded;         ///< the client is closed, and waits for the renewal of the server
     bool lost;             ///< a session before was lost with its server, and none began since
@@ -81,7 +82,7 @@ void hc_cl_bot_lose(struct hc_cl_bot *bot, uint64_t now);
 /// caller begins it.
 void hc_cl_bot_restart(struct hc_cl_bot *bot);
 
-/// Counts and prints a client for which there is no renewal. `why` is a sentence.
+/// Counts and prints a client for which there is no renewal. `why`: a sentence, or empty.
 void hc_cl_bot_give_up(struct hc_cl_bot *bot, const char *why);
 
 /// Counts how the client stands just before it leaves.

@@ -5,35 +5,59 @@
 #include <stdio.h>
 #include <string.h>
 
-void hc_cl_failure_text(char *text, size_t size, const struct hc_client_attempt *attempt,
-                        bool gave_up, bool expired, const struct hc_cl_udp_stats *udp) {
-    if (attempt->denied && attempt->proven)
+enum { LATE_US = 1000000 }; ///< a program that was so late may itself be the cause
+
+static void write_denial(char *text, size_t size, const struct hc_cl_failure *failure) {
+    const struct hc_client_attempt *attempt = &failure->attempt;
+    if (attempt->proven)
         snprintf(text, size, "%s", hc_deny_text(attempt->deny));
-    else if (attempt->denied)
+    else
         snprintf(text, size, "%s%s (not proven: anybody on the path could have sent this)",
                  hc_deny_text(attempt->deny),
-                 expired ? "; by this machine's clock it has expired, too" : "");
-    else if (attempt->answered && !gave_up)
-        snprintf(
-            text, size,
-            "the server answers, but the handshake was not complete at the end: datagrams were "
-            "lost, or the path from it carries less than %d bytes",
-            HC_DATAGRAM_MAX);
-    else if (attempt->answered)
+                 failure->expired ? "; by this machine's clock it has expired, too" : "");
+}
+
+/// Writes why a handshake was not complete, although the server answered.
+static void write_incomplete(char *text, size_t size, const struct hc_cl_failure *failure) {
+    if (failure->udp.refused > 0)
+        snprintf(text, size, "the server answered, but then no program listened there");
+    else if (failure->gave_up)
         snprintf(text, size,
                  "the server answers, but none of its datagrams of %d bytes arrives: the path from "
                  "it may carry less, or the token's secret is wrong",
                  HC_DATAGRAM_MAX);
+    else
+        snprintf(text, size,
+                 "the server answers, but the handshake was not complete at the end: datagrams "
+                 "were lost, or the path from it carries less than %d bytes",
+                 HC_DATAGRAM_MAX);
+}
+
+void hc_cl_failure_text(char *text, size_t size, const struct hc_cl_failure *failure) {
+    const struct hc_cl_udp_stats *udp = &failure->udp;
+    if (failure->attempt.denied)
+        write_denial(text, size, failure);
+    else if (failure->late_us >= LATE_US)
+        snprintf(text, size, "no admission in time: this program itself was up to %.1f s late",
+                 (double)failure->late_us / 1e6);
+    else if (failure->attempt.answered)
+        write_incomplete(text, size, failure);
+    else if (udp->refused > 0)
+        snprintf(text, size,
+                 "no program listens there: %" PRIu64 " datagrams were refused for that reason",
+                 udp->refused);
     else if (udp->too_long > 0)
         snprintf(text, size,
                  "no answer: %" PRIu64 " datagrams of %d bytes were refused as too long, by this "
                  "machine or on the path",
                  udp->too_long, HC_DATAGRAM_MAX);
-    else
+    else if (failure->gave_up)
         snprintf(text, size,
-                 "no answer; if there is a server, the path to it may carry less than datagrams of "
-                 "%d bytes",
+                 "no answer: no server runs there, or something on the path drops its datagrams, "
+                 "such as a firewall or a limit below %d bytes",
                  HC_DATAGRAM_MAX);
+    else
+        snprintf(text, size, "no answer until the end");
 }
 
 const char *hc_cl_failure_loss(enum hc_client_loss loss) {

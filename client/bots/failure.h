@@ -5,11 +5,17 @@
 #include "client/bots/udp.h"
 #include "hindcast/client.h"
 
-/// Writes to `text` why an attempt to connect failed, by the attempt and its socket's counts.
-/// `gave_up`: the client no longer tries; otherwise it was stopped. `expired`: its token has
-/// expired by this machine's clock.
-void hc_cl_failure_text(char *text, size_t size, const struct hc_client_attempt *attempt,
-                        bool gave_up, bool expired, const struct hc_cl_udp_stats *udp);
+/// A client that was not admitted.
+struct hc_cl_failure {
+    struct hc_client_attempt attempt; ///< its newest one
+    struct hc_cl_udp_stats udp;       ///< of its socket
+    bool gave_up;                     ///< the client no longer tries; otherwise it was stopped
+    bool expired;                     ///< its token has expired by this machine's clock
+    uint64_t late_us; ///< how late this program gave it its turns while it tried, at most
+};
+
+/// Writes to `text` why a client was not admitted.
+void hc_cl_failure_text(char *text, size_t size, const struct hc_cl_failure *failure);
 
 /// Describes why a connection was lost; in static storage.
 const char *hc_cl_failure_loss(enum hc_client_loss loss);

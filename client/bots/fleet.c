@@ -289,7 +289,7 @@ static void give_up(struct hc_cl_fleet *fleet, uint64_t now) {
         if (member->ended || member->bot.client == NULL ||
             (!member->bot.stranded && why[0] == '\0'))
             continue;
-        hc_cl_bot_give_up(&member->bot, why[0] != '\0' ? why : "it is of another build");
+        hc_cl_bot_give_up(&member->bot, why);
         retire(member, now);
     }
 }

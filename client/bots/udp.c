@@ -129,14 +129,20 @@ void hc_cl_udp_put(struct hc_cl_udp *udp, const uint8_t *bytes, size_t size, uin
     hc_network_sim_send(udp->down, now_us, bytes, size);
 }
 
+/// Counts an error of the socket by its cause.
+static void count_report(struct hc_cl_udp *udp) {
+    udp->stats.too_long += errno == EMSGSIZE;
+    udp->stats.refused += errno == ECONNREFUSED;
+}
+
 void hc_cl_udp_receive(struct hc_cl_udp *udp, uint64_t now_us) {
     struct batch batch;
     int count;
     do {
         prepare(&batch);
         count = recvmmsg(udp->descriptor, batch.headers, BATCH, 0, NULL);
-        // An error reports that no server listens there; the client's timeout decides.
-        udp->stats.too_long += count < 0 && errno == EMSGSIZE;
+        if (count < 0) // an error is a report on an earlier datagram; the client's timeout decides
+            count_report(udp);
         if (count > 0)
             hc_cl_follow_received(&udp->follow, now_us);
         for (int i = 0; i < count; i++)
@@ -166,7 +172,7 @@ static void send_batch(struct hc_cl_udp *udp, struct batch *batch, unsigned coun
             sent += (unsigned)done;
         } else if (errno != EINTR) {
             udp->stats.send_errors++;
-            udp->stats.too_long += errno == EMSGSIZE;
+            count_report(udp);
             hc_cl_follow_refused(&udp->follow, now_us);
             sent++;
         }

@@ -334,6 +334,7 @@ static enum hc_status receive_version(struct hc_client *client, const uint8_t *b
         return HC_DUPLICATE;
     client->handshake.version_received = true;
     client->handshake.version_us = now_us;
+    client->handshake.version_id = version.protocol_id;
     return HC_OK;
 }
 

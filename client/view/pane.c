@@ -11,7 +11,12 @@
 bool hc_cl_pane_open(struct hc_cl_pane *pane, const struct hc_cl_pane_config *config, char *why,
                      size_t why_size) {
     uint64_t seed = hc_random(config->seed, config->number, 0, 0);
-    *pane = (struct hc_cl_pane){.bot = config->bot, .decided = HC_NO_TICK};
+    const struct hc_client_config *client = config->client;
+    *pane =
+        (struct hc_cl_pane){.bot = config->bot,
+                            .game = client->game,
+                            .protocol_id = hc_datagram_protocol_id(client->game, client->rule_hash),
+                            .decided = HC_NO_TICK};
     hc_thinker_init(&pane->brain, config->think, config->seed, config->number);
     pane->udp = hc_cl_udp_open(config->server, config->link, seed, why, why_size);
     if (pane->udp == NULL)
@@ -47,8 +52,9 @@ static void think(struct hc_cl_pane *pane) {
 
 /// Writes why the client was closed.
 static void explain(struct hc_cl_pane *pane, const struct hc_client_event *event) {
-    struct hc_client_attempt attempt = hc_client_attempt(pane->client);
-    struct hc_cl_udp_stats udp = hc_cl_udp_stats(pane->udp);
+    struct hc_cl_failure failure = {.attempt = hc_client_attempt(pane->client),
+                                    .udp = hc_cl_udp_stats(pane->udp),
+                                    .gave_up = true};
     pane->has_closed = true;
     pane->is_other_build = event->kind == HC_CLIENT_EVENT_VERSION;
     switch (event->kind) {
@@ -58,10 +64,11 @@ static void explain(struct hc_cl_pane *pane, const struct hc_client_event *event
         snprintf(pane->why, sizeof(pane->why), "%s", hc_close_text(event->close));
         break;
     case HC_CLIENT_EVENT_VERSION:
-        snprintf(pane->why, sizeof(pane->why), "the server runs another build, or another game");
+        hc_cl_failure_game(pane->why, sizeof(pane->why), pane->game, pane->protocol_id, "",
+                           failure.attempt.protocol_id);
         break;
     default:
-        hc_cl_failure_text(pane->why, sizeof(pane->why), &attempt, true, false, &udp);
+        hc_cl_failure_text(pane->why, sizeof(pane->why), &failure);
     }
 }
 

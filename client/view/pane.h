@@ -10,7 +10,9 @@
 struct hc_cl_pane {
     struct hc_client *client;
     struct hc_cl_udp *udp;
-    bool bot; ///< `brain` plays; else a person
+    const struct hc_game *game;
+    uint64_t protocol_id; ///< of it
+    bool bot;             ///< `brain` plays; else a person
     struct hc_thinker brain;
     hc_tick decided;             ///< newest tick for which the brain chose an input
     uint8_t input[HC_INPUT_MAX]; ///< of the person

@@ -172,6 +172,7 @@ struct hc_client_attempt {
     bool denied;   ///< a DENY arrived, see `deny`; the client retries until it times out
     bool proven;   ///< the DENY is from the server; else anybody on the path may have sent it
     enum hc_deny_reason deny;
+    uint64_t protocol_id; ///< of the server, as it says itself, if it is of another build; else 0
 };
 
 /// Counts since the client's creation; histograms are in ticks unless named otherwise.

@@ -162,8 +162,8 @@ for user in 1 2; do
 done
 start other hindcast-bot --connect "127.0.0.1:$port" --game "$work/faster.so" --token "$work/token1" --duration 1
 finish "$pid"
-check "a build with another rule is not admitted" \
-    sh -c 'test "$1" = 1 && grep -q "client 0 was not admitted" "$2/other.err"' sh "$status" "$work"
+check "a build with another rule is not admitted, and names its own game and both protocol_ids" sh -c \
+    'test "$1" = 1 && grep -qE "client 0 was not admitted by .*: the server plays another game, or another build of pong 1: its protocol_id is 0x[0-9a-f]{16}, and this program.s 0x[0-9a-f]{16}$" "$2/other.err"' sh "$status" "$work"
 "$bin/hindcastd" token --game "$work/pong.so" --key-file "$work/keys" --life 600 >"$work/token1"
 start first hindcast-bot --connect "127.0.0.1:$port" --game "$work/pong.so" --token "$work/token1" \
     --duration 3 --link bad

@@ -202,6 +202,7 @@ START_TEST(version_counts_only_while_connecting) {
         next_datagram();
     }
     ck_assert(event_is(HC_CLIENT_EVENT_VERSION));
+    ck_assert_uint_eq(hc_client_attempt(client).protocol_id, 1);
 }
 END_TEST
 
