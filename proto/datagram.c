@@ -262,7 +262,7 @@ enum hc_status hc_datagram_get_deny(const uint8_t *bytes, size_t size, struct hc
     hc_bytes_get(&reader, deny.client_nonce, HC_NONCE_SIZE);
     uint8_t reason = hc_bytes_get_u8(&reader);
     deny.retry_ms = hc_bytes_get_u32(&reader);
-    if (!hc_datagram_is_deny_reason(reason))
+    if (reason == 0)
         return HC_MALFORMED;
     deny.reason = (enum hc_deny_reason)reason;
     *out = deny;
@@ -305,7 +305,7 @@ const char *hc_deny_word(enum hc_deny_reason reason) {
 
 const char *hc_deny_text(enum hc_deny_reason reason) {
     if (!hc_datagram_is_deny_reason(reason))
-        return "unknown reason";
+        return "for a reason that this client does not know";
     return reason >= HC_DENY_GAME ? "the game refuses this user" : deny_reasons[reason].text;
 }
 

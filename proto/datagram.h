@@ -133,7 +133,7 @@ struct hc_data {
 /// `rule_hash`, hc_game_rule_hash of the game.
 uint64_t hc_datagram_protocol_id(const struct hc_game *game, uint64_t rule_hash);
 
-/// Whether a DENY may have this reason.
+/// Whether this version has that reason of a DENY. A later one may have others.
 bool hc_datagram_is_deny_reason(unsigned reason);
 
 /// The kind of a datagram by its first byte alone; HC_DATAGRAM_NONE: not of this protocol.

@@ -47,6 +47,13 @@ static void explain(const struct hc_cl_bot *bot, bool gave_up, char *text, size_
     hc_cl_failure_text(text, size, &failure);
 }
 
+/// The place in denied_by_reason: 0 of a reason that this version does not know.
+static unsigned index_of(enum hc_deny_reason reason) {
+    if (!hc_datagram_is_deny_reason(reason))
+        return 0;
+    return reason >= HC_DENY_GAME ? HC_DENY_REFUSED : reason;
+}
+
 /// Counts and prints a client that was not admitted, or not again. `gave_up`: it no longer tries.
 static void count_refusal(const struct hc_cl_bot *bot, bool gave_up) {
     const struct hc_cl_bots *bots = bot->bots;
@@ -55,7 +62,7 @@ static void count_refusal(const struct hc_cl_bot *bot, bool gave_up) {
     char text[320];
     *(attempt.denied ? &ends->denied : &ends->timeout) += 1;
     if (attempt.denied)
-        ends->denied_by_reason[attempt.deny >= HC_DENY_GAME ? HC_DENY_REFUSED : attempt.deny]++;
+        ends->denied_by_reason[index_of(attempt.deny)]++;
     explain(bot, gave_up, text, sizeof(text));
     print_line(bot, HC_CL_BOT_REFUSED, "was not admitted by %s: %s", bots->config->server_name,
                text);

@@ -9,11 +9,15 @@ enum { LATE_US = 1000000 }; ///< a program that was so late may itself be the ca
 
 static void write_denial(char *text, size_t size, const struct hc_cl_failure *failure) {
     const struct hc_client_attempt *attempt = &failure->attempt;
+    const char *reason = hc_deny_text(attempt->deny);
+    char number[16] = "";
+    if (!hc_datagram_is_deny_reason(attempt->deny))
+        snprintf(number, sizeof(number), " (%u)", (unsigned)attempt->deny);
     if (attempt->proven)
-        snprintf(text, size, "%s", hc_deny_text(attempt->deny));
+        snprintf(text, size, "%s%s", reason, number);
     else
-        snprintf(text, size, "%s%s (not proven: anybody on the path could have sent this)",
-                 hc_deny_text(attempt->deny),
+        snprintf(text, size, "%s%s%s (not proven: anybody on the path could have sent this)",
+                 reason, number,
                  failure->expired ? "; by this machine's clock it has expired, too" : "");
 }
 

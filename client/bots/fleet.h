@@ -67,7 +67,7 @@ struct hc_cl_fleet_ends {
     uint32_t left;     ///< played to the end and left
     uint32_t cut_off;  ///< were admitted, but received nothing just before the end
     uint32_t denied;   ///< the server denied, or is of another build
-    uint32_t denied_by_reason[HC_DENY_REASONS_END]; ///< by the server
+    uint32_t denied_by_reason[HC_DENY_REASONS_END]; ///< by the server; 0: unknown reasons
     uint32_t closed;                                ///< the server closed the connection
     uint32_t desynced; ///< computed another world than the server, and left
     uint32_t timeout;  ///< the server sent nothing, or no more

@@ -141,7 +141,7 @@ static void judge_self(json_t *reasons, const char *program,
 static void list_denials(const struct hc_cl_fleet_ends *ends, char *text, size_t size) {
     size_t at = 0;
     *text = '\0';
-    for (unsigned i = 1; i < HC_DENY_REASONS_END; i++)
+    for (unsigned i = 0; i < HC_DENY_REASONS_END; i++)
         if (ends->denied_by_reason[i] > 0 && at < size)
             at += (size_t)snprintf(text + at, size - at, "%s%s %" PRIu32, at == 0 ? ": " : ", ",
                                    hc_deny_word((enum hc_deny_reason)i), ends->denied_by_reason[i]);

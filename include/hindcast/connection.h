@@ -11,7 +11,7 @@ enum {
     HC_EVENTS_SIZE_MAX = 255, ///< bytes of a game's message in either direction
 };
 
-/// The reason why a CONNECT was denied.
+/// The reason why a CONNECT was denied. A newer server may give one that is not listed here.
 enum hc_deny_reason {
     HC_DENY_FULL = 1,        ///< no client slot or no player slot is free
     HC_DENY_TOKEN = 2,       ///< the server cannot open the token: another key or build, or damaged

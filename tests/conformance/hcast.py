@@ -596,6 +596,7 @@ class Client:
         d = self.ask(self.question, (ACCEPT, DENY))
         need(d, "no answer to CONNECT")
         if d[0] == DENY:
+            need(d[24] != 0, "a DENY without a reason")
             raise Denied(d[24], struct.unpack_from("<I", d, 25)[0], d)
         self.accept(d)
         return d

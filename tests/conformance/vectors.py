@@ -50,7 +50,10 @@ def known_answers():
     run = write_inputs(ticks, fields, [[0] * 4] * 2)
     body = pack([INPUT, 1012, 9, 4321, 2, 0, 3, run])
     names = [[0, 7, "Ann".encode()], [3, 70000, "J\u00fcrgen".encode()], [300, 0, b"x" * 32]]
-    deny = struct.pack("<B7s16sBI", DENY, MAGIC, client_nonce, 2, 0)
+    deny = lambda reason, retry_ms: struct.pack("<B7s16sBI", DENY, MAGIC, client_nonce, reason, retry_ms)
+    denial = lambda reason, retry_ms, note: {
+        "in": {"client_nonce": client_nonce, "reason": reason, "retry_ms": retry_ms, "secret": secret}, **note,
+        "out": deny(reason, retry_ms) + mac16(secret, deny(reason, retry_ms))}
     return {
         "token": {"in": f, "note": "name is padded with zeros to 32 bytes", "out": tok},
         "token_of_a_match": {"in": dict(f, match=300), "out": seal_token(**dict(f, match=300))},
@@ -68,7 +71,8 @@ def known_answers():
                               "inputs_per_tick_per_player": ticks, "input": [2, 1012, 9, 4321, 2, 0, 3, run]}, "run": run, "body": body, "out": data(c2s, cid, 17, 21, 0xFFFFF, body)},
         "names": {"in": {"names": names},
                   "note": "integers, arrays and binaries in their shortest msgpack form", "out": pack([NAMES] + sum(names, []))},
-        "deny": {"in": {"client_nonce": client_nonce, "reason": 2, "retry_ms": 0, "secret": secret}, "out": deny + mac16(secret, deny)},
+        "deny": denial(2, 0, {}),
+        "deny_of_a_later_version": denial(40, 1500, {"note": "a client takes reasons that it does not know"}),
         "protocol_id": {"in": {"magic": MAGIC, "rule_hash": 0x3132333435363738, "game_hash": 0x21A2A3A4A5A6A7A8},
                         "out": struct.pack(">Q", xxh3(MAGIC + struct.pack("<Q", 0x3132333435363738), 0x21A2A3A4A5A6A7A8))},
     }

@@ -164,23 +164,38 @@ START_TEST(answers_to_another_attempt_are_refused) {
 }
 END_TEST
 
-START_TEST(deny_closes_the_client_with_its_reason) {
+/// Gives the client of a complete handshake but for the answer to its CONNECT a proven DENY.
+static void give_deny(enum hc_deny_reason reason, uint32_t retry_ms) {
     uint8_t out[HC_DATAGRAM_MAX];
-    begin();
-    next_datagram();
-    give_cookie();
-    struct hc_deny deny = {.reason = HC_DENY_LIMIT};
+    struct hc_deny deny = {.reason = reason, .retry_ms = retry_ms};
     memcpy(deny.client_nonce, nonce, sizeof nonce);
     size_t size = hc_datagram_put_deny(&deny, out);
     hc_token_put_deny_mac(endpoint.credential.secret, out);
     ck_assert_int_eq(give(out, size), HC_OK);
+}
+
+static void check_denied(enum hc_deny_reason reason, uint32_t retry_ms) {
     struct hc_client_event event;
+    begin();
+    next_datagram();
+    give_cookie();
+    give_deny(reason, retry_ms);
     ck_assert(hc_client_poll_event(client, &event));
     ck_assert_int_eq(event.kind, HC_CLIENT_EVENT_DENIED);
-    ck_assert_int_eq(event.deny, HC_DENY_LIMIT);
+    ck_assert_int_eq(event.deny, reason);
+    ck_assert_uint_eq(event.retry_ms, retry_ms);
     ck_assert_int_eq(hc_client_state(client), HC_CLIENT_CLOSED);
     ck_assert_uint_eq(hc_client_deadline(client), UINT64_MAX);
     ck_assert_int_eq(next_datagram().kind, HC_DATAGRAM_NONE);
+}
+
+START_TEST(deny_closes_the_client_with_its_reason) {
+    check_denied(HC_DENY_LIMIT, 0);
+}
+END_TEST
+
+START_TEST(deny_for_a_reason_of_a_later_version_closes_the_client_with_it) {
+    check_denied((enum hc_deny_reason)63, 1500);
 }
 END_TEST
 
@@ -679,6 +694,7 @@ static void add_all(TCase *tests) {
     tcase_add_test(tests, forged_accept_costs_nothing_and_handshake_ends_with_the_true_one);
     tcase_add_test(tests, answers_to_another_attempt_are_refused);
     tcase_add_test(tests, deny_closes_the_client_with_its_reason);
+    tcase_add_test(tests, deny_for_a_reason_of_a_later_version_closes_the_client_with_it);
     tcase_add_test(tests, version_counts_only_while_connecting);
     tcase_add_test(tests, welcome_for_another_number_of_players_is_refused);
     tcase_add_test(tests, accept_with_a_key_of_low_order_is_refused);

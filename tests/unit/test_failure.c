@@ -50,6 +50,13 @@ START_TEST(late_program_blames_itself_unless_the_server_denied) {
 }
 END_TEST
 
+START_TEST(denial_for_an_unknown_reason_has_its_number) {
+    struct hc_cl_failure failure = {
+        .attempt = {.denied = true, .proven = true, .deny = (enum hc_deny_reason)40}};
+    check(&failure, "for a reason that this client does not know (40)");
+}
+END_TEST
+
 START_TEST(both_games_are_named_as_far_as_they_are_known) {
     char text[256], why[320];
     struct hc_game pong = hc_arena;
@@ -81,6 +88,7 @@ int main(void) {
         tests, client_without_an_answer_reports_that_no_program_listens_if_the_network_reports_it);
     tcase_add_test(tests, client_whose_server_answered_reports_the_lack);
     tcase_add_test(tests, late_program_blames_itself_unless_the_server_denied);
+    tcase_add_test(tests, denial_for_an_unknown_reason_has_its_number);
     tcase_add_test(tests, both_games_are_named_as_far_as_they_are_known);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
