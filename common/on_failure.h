@@ -1,4 +1,4 @@
-/// What happens when an assertion fails.
+/// The reaction of a program to a failed assertion.
 #pragma once
 
 /// Lets `handler` be called in place of the message, until it is NULL: by a program that goes on

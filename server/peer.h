@@ -137,8 +137,8 @@ struct hc_sv_former {
     uint8_t continue_key[HC_SEAL_KEY_SIZE];
 };
 
-/// What every datagram and every tick read comes first, close together: between two ticks a peer
-/// leaves the processor's caches.
+/// A peer. The members that every datagram and every tick read come first, close together: between
+/// two ticks a peer leaves the processor's caches.
 struct hc_sv_peer {
     enum hc_sv_peer_state state; ///< only peer.c writes to it
     bool ever_received; ///< a DATA of the client was received, on this connection or one before

@@ -35,7 +35,7 @@ PREFIX = {"include": "hc_", "common": "hc_", "proto": "hc_", "server": "hc_sv_",
 # Headers of the outside world that a core may include: no clock, socket, signal, thread or event library.
 CORE_HEADERS = re.compile(
     r"(assert|inttypes|limits|std(align|arg|bool|def|int|io|lib|noreturn)|string)\.h$"
-    r"|(msgpack(/.*)?|sodium|uthash|xxhash)(\.h)?$")
+    r"|(msgpack(/.*)?|sodium|xxhash)(\.h)?$")
 
 # (rule, pattern, where it is banned, files that are exempt); "call" patterns are bare function names.
 CORES = lambda f: f.core

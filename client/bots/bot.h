@@ -20,7 +20,7 @@ enum hc_cl_bot_line {
     HC_CL_BOT_LINES
 };
 
-/// What the bots of a fleet share.
+/// The common part of the bots of a fleet.
 struct hc_cl_bots {
     const struct hc_cl_fleet_config *config;
     struct hc_cl_fleet_result *result;

@@ -18,7 +18,7 @@ struct hc_cl_controls {
     bool buttons[HC_CL_CONTROLS_BUTTONS];
 };
 
-/// What a field of an input follows.
+/// The control that a field of an input follows.
 enum hc_cl_control {
     HC_CL_CONTROL_NONE,
     HC_CL_CONTROL_X,
@@ -29,7 +29,7 @@ enum hc_cl_control {
     HC_CL_CONTROLS = HC_CL_CONTROL_BUTTON + HC_CL_CONTROLS_BUTTONS
 };
 
-/// What field `index` of the input of `game` follows.
+/// The control that field `index` of the input of `game` follows.
 enum hc_cl_control hc_cl_controls_of(const struct hc_game *game, uint8_t index);
 
 /// Changes `input`, the input of `game` (input_size bytes) before, to that of `controls`.

@@ -5,7 +5,7 @@
 #include "server/daemon/report.h"
 #include "server/daemon/log.h"
 
-/// What the newest line about a trouble has counted.
+/// The newest line about a trouble: its count and its time.
 struct hc_sv_status_line {
     uint64_t count, logged_us; ///< 0: there was none
 };

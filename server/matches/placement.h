@@ -11,7 +11,7 @@
 ///   3. to the match with the most players that has room, of several to the first: so players meet;
 ///   4. otherwise to the first match, which denies it as full.
 ///
-/// What a match answers speaks of the token, and changes nothing for others. A match has room by
+/// A match's answer speaks of the token, and changes nothing for others. A match has room by
 /// its own sessions, and none while it is overloaded.
 ///
 /// Calls belong in this order for each CONNECT: hc_sv_placement_named; hc_sv_placement_choose, if

@@ -76,7 +76,7 @@ struct tag_input {
 #ifndef TAG_MATCH_OVER
 #define TAG_MATCH_OVER NULL
 #endif
-/// What players do not see.
+/// The function that hides entities from players.
 #ifndef TAG_HIDES
 #define TAG_HIDES NULL
 #endif

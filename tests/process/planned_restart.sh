@@ -4,17 +4,8 @@
 set -u
 . "$(dirname "$0")/lib.inc"
 
-"$bin/hindcastd" key --key-file "$work/keys" >/dev/null
-"$bin/hindcastd" token --key-file "$work/keys" --count 16 --client-id 1 --life 3600 >"$work/tokens"
-
-# begin NAME ARGUMENTS...: starts the next server, at the port of the first.
-port=0
-begin() {
-    name=$1
-    shift
-    serve_with "$name" --key-file "$work/keys" --port "$port" --max-clients 16 --log-format json "$@"
-    server=$pid
-}
+make_tokens 16
+with="--key-file $work/keys --max-clients 16 --log-format json"
 
 # told NAME REASON: each of the 16 sessions of the server ended once, for this reason and by the server.
 told() {
@@ -25,7 +16,7 @@ assert len(left) == 16 and {(e["reason"], e["by"]) for e in left} == {(sys.argv[
 PYTHON
 }
 
-begin one
+serve_again one $with
 start bots hindcast-bot --connect "127.0.0.1:$port" --count 16 --token "$work/tokens" --link ok
 bots=$pid
 check "16 bots play in one world" await shows "$work/one.err" '"joined"' 16
@@ -35,7 +26,7 @@ for matches in 1 4 4; do
     finish "$server"
     check "the server ends with a good verdict on SIGUSR2" good "$before"
     restarts=$((restarts + 1))
-    begin "again$restarts" --matches $matches --workers $((matches > 1 ? 2 : 1))
+    serve_again "again$restarts" $with --matches $matches --workers $((matches > 1 ? 2 : 1))
     check "it has told all clients that it restarts" told "$before" "the server is restarting"
     check "after restart $restarts, with --matches $matches, all play again" \
         await shows "$work/again$restarts.err" '"joined"' 16
@@ -50,7 +41,7 @@ check "all bots came back each time and ended with the server, and no snapshot w
     "(c['reconnects'] == 16 * $restarts and c['closed_by_server'] == 16 and c['timeouts'] == 0 and
       c['hash_checks'] > 0 and c['hash_mismatches'] == 0)"
 
-begin idle --restart-seconds 300
+serve_again idle $with --restart-seconds 300
 start late hindcast-bot --connect "127.0.0.1:$port" --count 1 --token "$work/tokens"
 late=$pid
 check "a bot plays again with its first token, which the new server does not know as used" \

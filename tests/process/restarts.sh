@@ -4,19 +4,10 @@
 set -u
 . "$(dirname "$0")/lib.inc"
 
-"$bin/hindcastd" key --key-file "$work/keys" >/dev/null
-"$bin/hindcastd" token --key-file "$work/keys" --count 16 --client-id 1 --life 3600 >"$work/tokens"
+make_tokens 16
+with="--key-file $work/keys --max-clients 16"
 
-# begin NAME ARGUMENTS...: starts the next server, at the port of the first.
-port=0
-begin() {
-    name=$1
-    shift
-    serve_with "$name" --key-file "$work/keys" --port "$port" --max-clients 16 "$@"
-    server=$pid
-}
-
-begin one
+serve_again one $with
 start bots hindcast-bot --connect "127.0.0.1:$port" --count 16 --token "$work/tokens"
 bots=$pid
 check "16 bots play in one world" await shows "$work/one.err" " joined " 16
@@ -26,7 +17,7 @@ for matches in 4 1 4 4 1; do
     kill -9 "$server"
     finish "$server"
     resets=$((resets + 1))
-    begin "again$resets" --matches $matches --workers $((matches > 1 ? 2 : 1))
+    serve_again "again$resets" $with --matches $matches --workers $((matches > 1 ? 2 : 1))
     took=$(($(date +%s) - killed))
     longest=$((took > longest ? took : longest))
     check "after restart $resets, with --matches $matches, all play again" \

@@ -27,7 +27,7 @@ static bool step_other(struct hc_scene *scene, hc_entity self, void *out) {
     return alive && how == FARTHER;
 }
 
-/// What happens to the datagrams that the other build sends.
+/// The fate of the datagrams that the other build sends.
 enum tampering { HONEST, LOSES_COMPARE, CLAIMS_VALUE, CLAIMS_ENTITY };
 
 /// The desync events of each client, and the LEFT events of the server.
