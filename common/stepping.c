@@ -5,6 +5,7 @@
 #include "common/presence.h"
 #include "common/scene.h"
 #include "common/spread.h"
+#include "common/vacancy.h"
 
 #include <string.h>
 
@@ -249,90 +250,6 @@ static void step_each(struct hc_timeline *tl, struct hc_scene *scene, const stru
 
 // ---- Vacant players -----------------------------------------------------------------------------
 
-/// A step that may leave the slots of vacant players out.
-struct vacancy {
-    const struct hc_ring_row *row, *next; ///< the tick, and the one after it
-    const uint8_t *event_counts;          ///< of the tick after it; NULL: the game has no events
-    bool again;                           ///< the step has been taken before
-};
-
-static struct vacancy vacancy_of(const struct hc_timeline *tl, const struct hc_ring_row *row,
-                                 const struct hc_ring_row *next, bool again) {
-    const uint8_t *counts = tl->event_total > 0 ? hc_ring_event_counts(tl, next->slot) : NULL;
-    return (struct vacancy){.row = row, .next = next, .event_counts = counts, .again = again};
-}
-
-/// The first entity in [first, end) that is alive at the tick or in what the row of the next one
-/// holds, or has game events there; `end`: none. Of a step that has been taken before, also the
-/// first one that became known or unknown by it.
-static uint32_t next_used(const struct vacancy *at, uint32_t first, uint32_t end) {
-    const uint8_t *now = at->row->presence, *then = at->next->presence;
-    for (; first + 8 <= end; first += 8) {
-        uint64_t a = hc_eight_bytes(now + first), b = hc_eight_bytes(then + first);
-        uint64_t used = ((a | b) & HC_PRESENCE_ALIVE_BITS) | (at->again ? a ^ b : 0);
-        if (at->event_counts != NULL)
-            used |= hc_eight_bytes(at->event_counts + first);
-        if (used != 0)
-            break;
-    }
-    for (; first < end; first++) {
-        bool used = now[first] == HC_ALIVE || then[first] == HC_ALIVE ||
-                    (at->again && now[first] != then[first]);
-        if (used || (at->event_counts != NULL && at->event_counts[first] != 0))
-            break;
-    }
-    return first;
-}
-
-/// The first player in [first, end) that joins or leaves at `tick`; `end`: none does.
-static hc_player next_change(const struct hc_timeline *tl, hc_tick tick, hc_player first,
-                             hc_player end) {
-    const uint8_t *changes = tl->inputs.roster_change + hc_inputs_cell(&tl->inputs, 0, tick);
-    while (first + 8 <= end && hc_eight_bytes(changes + first) == 0)
-        first = (hc_player)(first + 8);
-    while (first < end && changes[first] == HC_ROSTER_NONE)
-        first++;
-    return first;
-}
-
-_Static_assert(HC_ROSTER_NONE == 0, "no change is all zeros");
-
-/// Whether steps may be left out: the game promises that vacant players stay so.
-static bool leaves_out(const struct hc_timeline *tl) {
-    return tl->config.world->game->stays_vacant && !tl->config.full;
-}
-
-/// The end of the run of vacant players that begins with the slot `first`; `first`: it does not
-/// begin such a run. Where nothing is alive every state is all zeros already.
-static uint32_t skip_vacant(const struct hc_timeline *tl, const struct vacancy *at,
-                            uint32_t first) {
-    const struct hc_world *world = tl->config.world;
-    hc_player player = world->owner_of[first], end = world->players;
-    if (!leaves_out(tl) || player == HC_NO_PLAYER || first != hc_world_player(world, player) ||
-        at->row->presence[first] == HC_ALIVE)
-        return first;
-    uint32_t used = next_used(at, first, hc_world_player(world, end));
-    if (used < hc_world_player(world, end))
-        end = world->owner_of[used];
-    return hc_world_player(world, next_change(tl, at->row->tick, player, end));
-}
-
-/// The first slot of a vacant player in [first, end), where `first` is not one; `end`: there is
-/// none.
-static uint32_t next_vacant(const struct hc_timeline *tl, const struct vacancy *at, uint32_t first,
-                            uint32_t end) {
-    const struct hc_world *world = tl->config.world;
-    if (!leaves_out(tl) || (first != HC_REFEREE && world->owner_of[first] == HC_NO_PLAYER))
-        return end;
-    hc_player player = first == HC_REFEREE ? 0 : (hc_player)(world->owner_of[first] + 1);
-    for (; player < world->players && hc_world_player(world, player) < end; player++) {
-        uint32_t block = hc_world_player(world, player);
-        if (skip_vacant(tl, at, block) > block)
-            return block;
-    }
-    return end;
-}
-
 /// Whether the game keeps its promise: no step of the entities in [first, end), which are of vacant
 /// players, does anything.
 static bool stay_vacant(const struct hc_scene *scene, uint32_t first, uint32_t end) {
@@ -484,16 +401,16 @@ static void step_marked(struct hc_timeline *tl, struct resimulation *at) {
 
 static void step_whole(struct hc_timeline *tl, struct resimulation *at) {
     uint32_t entities = tl->config.world->entities;
-    struct vacancy vacancy = vacancy_of(tl, &at->row, &at->next, true);
+    struct hc_vacancy vacancy = hc_vacancy_of(tl, &at->row, &at->next, true);
     memset(at->row.again, 0, hc_ring_words(entities) * sizeof *at->row.again);
     tl->whole[at->row.slot] = 0;
     for (uint32_t e = 0, end; e < entities; e = end) {
-        end = skip_vacant(tl, &vacancy, e);
+        end = hc_vacancy_end(tl, &vacancy, e);
         if (end > e) {
             leave_out(&at->scene, &at->row, e, end);
             continue;
         }
-        end = next_vacant(tl, &vacancy, e, entities);
+        end = hc_vacancy_next(tl, &vacancy, e, entities);
         step_range_again(tl, at, e, end);
     }
 }
@@ -594,9 +511,9 @@ static void stay_unknown(const struct hc_timeline *tl, const struct hc_ring_row 
 
 /// The end of the run of entities from `first` on that are of one kind, known, and of no vacant
 /// player.
-static uint32_t stepped_run_end(const struct hc_timeline *tl, const struct vacancy *at,
+static uint32_t stepped_run_end(const struct hc_timeline *tl, const struct hc_vacancy *at,
                                 uint32_t first) {
-    uint32_t end = next_vacant(tl, at, first, tl->run_end[first]);
+    uint32_t end = hc_vacancy_next(tl, at, first, tl->run_end[first]);
     const uint8_t *unknown =
         tl->config.replica ? memchr(at->row->presence + first, HC_UNKNOWN, end - first) : NULL;
     return unknown == NULL ? end : (uint32_t)(unknown - at->row->presence);
@@ -623,10 +540,10 @@ void hc_stepping_simulate(struct hc_timeline *tl) {
     struct hc_ring_row row = hc_ring_row(tl, tl->head), next = hc_ring_row(tl, tl->head + 1);
     hc_scene_reduce(world, row.presence, row.states, hc_ring_reductions(tl, tl->head));
     struct hc_scene scene = scene_at(tl, &row);
-    struct vacancy vacancy = vacancy_of(tl, &row, &next, false);
+    struct hc_vacancy vacancy = hc_vacancy_of(tl, &row, &next, false);
     copy_grid(tl, &row, &next);
     for (uint32_t e = 0, end; e < world->entities; e = end) {
-        end = skip_vacant(tl, &vacancy, e);
+        end = hc_vacancy_end(tl, &vacancy, e);
         if (end > e) {
             leave_out(&scene, &row, e, end);
             memcpy(next.presence + e, row.presence + e, end - e);

@@ -4,12 +4,20 @@
 #include "common/elapsed.h"
 
 #include "hindcast/check.h"
+#include "server/replication/cadence.h"
 
-/// A client is sent one in so many of its snapshots: [level][far].
+/// A client is sent one in so many of its snapshots: [level][far]. Each divides TWELFTHS, and lets
+/// clients share bases, see hc_sv_overload_init.
 static const uint8_t divisors[HC_SERVER_OVERLOAD_LEVELS][2] = {{1, 1}, {1, 2}, {1, 4},
                                                                {2, 4}, {3, 6}, {3, 6}};
 
+enum { TWELFTHS = 12 }; ///< of a tick's snapshot
+
 void hc_sv_overload_init(struct hc_sv_overload *overload, uint32_t history) {
+    for (unsigned i = 0; i < 2 * HC_SERVER_OVERLOAD_LEVELS; i++) {
+        uint8_t every = divisors[i / 2][i % 2];
+        HC_ASSERT(TWELFTHS % every == 0 && hc_sv_cadence_shares_bases(every));
+    }
     *overload = (struct hc_sv_overload){.history = history,
                                         .late_most = history,
                                         .late_target = history,
@@ -27,8 +35,8 @@ void hc_sv_overload_tick(struct hc_sv_overload *overload, uint32_t near, uint32_
 /// Snapshots of a level, in twelfths of a tick's.
 static uint64_t snapshots_of(const struct hc_sv_overload *overload,
                              enum hc_server_overload_level level) {
-    return overload->near * UINT64_C(12) / divisors[level][0] +
-           overload->far * UINT64_C(12) / divisors[level][1];
+    return (uint64_t)overload->near * TWELFTHS / divisors[level][0] +
+           (uint64_t)overload->far * TWELFTHS / divisors[level][1];
 }
 
 /// The work that another level would have taken in the window.

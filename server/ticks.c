@@ -1,6 +1,7 @@
 /// The ticks of a host: when they are due, the inputs that each still accepts, and the snapshots
 /// that are due after it.
 #include "server/host_internal.h"
+#include "server/replication/cadence.h"
 #include "server/replication/look.h"
 
 #include "common/elapsed.h"
@@ -9,7 +10,7 @@
 enum {
     FAR_US = 100000, ///< a client with a longer round trip is far
     IDLE_S = 5,      ///< a client whose input stays the same for longer is idle
-    TURN_VIEWS = 4,  ///< views across a place whose clients have the same turn
+    PHASE_VIEWS = 4, ///< views across a place whose clients have the same phase
 };
 
 static uint64_t due_us(const struct hc_sv_host *host, hc_tick tick) {
@@ -81,14 +82,14 @@ static bool is_far(const struct hc_sv_host *host, const struct hc_sv_peer *peer)
            head - peer->active_at >= (hc_tick)IDLE_S * host->world.tick_rate;
 }
 
-/// The turn of a client among those that are not sent a snapshot of each tick. Clients that are
-/// near each other see the same units, and have the same turn: then they are shown the same ticks
-/// and share most of their deltas. The turns of places that lie apart are spread over the ticks.
-static uint32_t turn_of(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
+/// The phase of a client that is not sent a snapshot of each tick. Clients that are near each other
+/// see the same units, and have the same phase: then they are shown the same ticks and share most
+/// of their deltas. The phases of places that lie apart are spread over the ticks.
+static uint32_t phase_of(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
     const struct hc_world *world = &host->world;
     const struct hc_sv_client *client = &peer->replication;
     const uint8_t *states = hc_timeline_states(host->timeline, hc_timeline_head(host->timeline));
-    int64_t x, y, width = TURN_VIEWS * (int64_t)world->game->view;
+    int64_t x, y, width = PHASE_VIEWS * (int64_t)world->game->view;
     hc_entity own = client->own_count == 0 ? HC_REFEREE : hc_world_player(world, client->own[0]);
     if (own == HC_REFEREE || width == 0 ||
         !hc_world_position(world, own, states + (size_t)own * world->stride, &x, &y))
@@ -102,29 +103,11 @@ static uint32_t rate_of(const struct hc_sv_host *host) {
     return rate == 0 ? host->config.tick_rate : rate;
 }
 
-/// The number of the snapshot that shows `tick`, of those that go to a client with this turn if it
-/// is sent one in `every`. The rate is one of ticks shown: so clients at different distances are
-/// shown the same ticks, at different heads.
-static uint64_t snapshot_number(const struct hc_sv_host *host, uint32_t turn, hc_tick tick,
-                                uint32_t every) {
-    return ((uint64_t)tick + turn) * rate_of(host) / (host->config.tick_rate * every);
-}
-
-/// Whether this head's snapshot goes to the client, which is not sent one at each head: its number
-/// is the next one. The tick shown may stand still and leap: then the heads count, of which each
-/// gives a client `rate` of the credit that a snapshot takes.
-static bool has_turn(const struct hc_sv_host *host, struct hc_sv_peer *peer, uint32_t turn,
-                     hc_tick tick) {
-    const struct hc_sv_client *client = &peer->replication;
-    uint32_t every = peer->snapshot_every;
-    int32_t price = (int32_t)(host->config.tick_rate * every), credit = peer->snapshot_credit;
-    bool next = snapshot_number(host, turn, tick, every) !=
-                snapshot_number(host, turn, client->shown, every);
-    credit += (int32_t)rate_of(host);
-    bool sends = client->newest_head == HC_NO_TICK || (next && credit >= 0) || credit >= 2 * price;
-    credit -= sends ? price : 0;
-    peer->snapshot_credit = credit < -price ? -price : credit < 2 * price ? credit : 2 * price;
-    return sends;
+/// The cadence of a client with this phase that is sent one in `every` snapshots.
+static struct hc_sv_cadence cadence_of(const struct hc_sv_host *host, uint32_t phase,
+                                       uint32_t every) {
+    return (struct hc_sv_cadence){
+        .snapshots = rate_of(host), .period = host->config.tick_rate * every, .phase = phase};
 }
 
 /// Marks the client's snapshot as due, or counts it as left out under overload.
@@ -136,11 +119,15 @@ static void mark_snapshot(struct hc_sv_host *host, struct hc_sv_peer *peer, bool
         peer->snapshot_credit = 0;
         return;
     }
-    uint32_t turn = turn_of(host, peer);
-    hc_tick tick = hc_sv_look_tick(&host->replicator, &peer->replication);
-    bool sends = has_turn(host, peer, turn, tick);
-    bool configured = each_head || snapshot_number(host, turn, tick, 1) !=
-                                       snapshot_number(host, turn, peer->snapshot_tick, 1);
+    const struct hc_sv_client *client = &peer->replication;
+    uint32_t phase = phase_of(host, peer);
+    struct hc_sv_cadence cadence = cadence_of(host, phase, peer->snapshot_every);
+    struct hc_sv_cadence all = cadence_of(host, phase, 1);
+    hc_tick tick = hc_sv_look_tick(&host->replicator, client);
+    hc_tick shown = client->newest_head == HC_NO_TICK ? HC_NO_TICK : client->shown;
+    bool sends = hc_sv_cadence_sends(&cadence, shown, tick, &peer->snapshot_credit);
+    bool configured = each_head || hc_sv_cadence_number(&all, tick) !=
+                                       hc_sv_cadence_number(&all, peer->snapshot_tick);
     bool left_out = peer->snapshot_every > 1 && configured && !sends;
     peer->snapshot_tick = tick;
     peer->snapshot_due |= sends || peer->snapshot_starved;

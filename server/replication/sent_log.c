@@ -88,18 +88,19 @@ hc_sv_places hc_sv_sent_log_evict(struct hc_sv_sent_log *sent_log, hc_tick as_of
     return gone;
 }
 
-hc_tick hc_sv_sent_log_next_base(const struct hc_sv_sent_log *sent_log, unsigned every,
-                                 unsigned remainder, hc_sv_places *usable) {
+hc_tick hc_sv_sent_log_next_base(const struct hc_sv_sent_log *sent_log,
+                                 const struct hc_sv_cadence *bases, hc_sv_places *usable) {
     unsigned count = (unsigned)__builtin_popcountll(sent_log->logged);
     *usable = sent_log->acked;
-    if (sent_log->base == HC_NO_TICK || every <= 1)
+    if (sent_log->base == HC_NO_TICK || bases->period <= 1)
         return sent_log->base;
     for (unsigned age = 0; age < count; age++) {
         unsigned place = (sent_log->newest - age) % HC_SV_PLACES;
         hc_tick as_of = sent_log->as_of[place];
         if (as_of + HC_SV_BASE_AGE < sent_log->base)
             break;
-        if ((sent_log->acked & bit(place)) != 0 && sent_log->tick[place] % every == remainder)
+        if ((sent_log->acked & bit(place)) != 0 &&
+            hc_sv_cadence_begins(bases, sent_log->tick[place]))
             return as_of;
         *usable &= ~bit(place);
     }

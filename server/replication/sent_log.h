@@ -17,18 +17,16 @@
 
 #include "common/unit.h"
 #include "proto/limits.h"
+#include "server/replication/cadence.h"
 
 #include <stdbool.h>
 
 enum {
     HC_SV_PLACES = HC_SNAPSHOT_AGE_MAX, ///< snapshots in the log, at most: heads differ
-    HC_SV_WHOLE_EVERY = 2,    ///< ticks from a whole snapshot of a crowded view to the next
-    HC_SV_BASE_EVERY = 8,     ///< ticks shown from one base that clients share to the next
     HC_SV_BASE_AGE = 16,      ///< heads from the newest acked snapshot back to such a base
     HC_SV_CORRECTIONS = 4096, ///< of logged snapshots; a client is sent no more at once
 };
 
-_Static_assert(HC_SV_BASE_EVERY % HC_SV_WHOLE_EVERY == 0, "shared bases are alike");
 _Static_assert(HC_SNAPSHOT_AGE_MAX == 64, "a set of places is a word");
 
 typedef uint64_t hc_sv_places;   ///< a set of places, bit p for place p
@@ -87,19 +85,12 @@ bool hc_sv_sent_log_acked(struct hc_sv_sent_log *sent_log, uint32_t seq);
 /// The datagram `seq` is taken for lost.
 void hc_sv_sent_log_lost(struct hc_sv_sent_log *sent_log, uint32_t seq);
 
-/// Whether a snapshot of a crowded view that shows `tick` is whole: it sends all units. The client
-/// predicts the units that the others leave out from a tick of which it knows all.
-static inline bool hc_sv_sent_log_is_whole(hc_tick tick) {
-    return tick % HC_SV_WHOLE_EVERY == 0;
-}
-
 /// The base of the next snapshot, as its head: the newest acked snapshot; HC_NO_TICK: none is
 /// acked. Clients at different distances ack different snapshots, and then no two of them need the
-/// same delta. So the base is the newest acked snapshot whose tick, divided by `every`, has this
-/// `remainder`, unless the newest of all is much newer. `*usable` are the acked snapshots that are
-/// no newer.
-hc_tick hc_sv_sent_log_next_base(const struct hc_sv_sent_log *sent_log, unsigned every,
-                                 unsigned remainder, hc_sv_places *usable);
+/// same delta. So the base is the newest acked snapshot whose tick begins a period of `bases`,
+/// unless the newest of all is much newer. `*usable` are the acked snapshots that are no newer.
+hc_tick hc_sv_sent_log_next_base(const struct hc_sv_sent_log *sent_log,
+                                 const struct hc_sv_cadence *bases, hc_sv_places *usable);
 
 /// The logged snapshots that showed `tick`.
 hc_sv_places hc_sv_sent_log_showing(const struct hc_sv_sent_log *sent_log, hc_tick tick);

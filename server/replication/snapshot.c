@@ -44,19 +44,15 @@ static enum hc_extrapolation best_of(const struct hc_sv_client *client) {
     return how;
 }
 
-/// Chooses the base, and the acked snapshots that are usable with it. In a crowded view it is as
-/// whole as this snapshot. Linear deltas are shared as far as possible, because an older base makes
-/// them little longer: `between` ticks lie between the client's snapshots.
+/// Chooses the base so that many clients choose the same one, and the acked snapshots that are
+/// usable with it. In a crowded view a whole snapshot gets a whole base. With linear deltas the
+/// clients share bases, which are rarer. The client is sent one in `every` of the snapshots.
 static hc_tick choose_base(struct hc_sv_builder *builder, bool each_tick, hc_tick tick,
-                           uint32_t between) {
-    unsigned every = builder->alternates ? HC_SV_WHOLE_EVERY : 1;
+                           uint32_t every) {
     bool shares = each_tick && best_of(builder->client) < HC_EXTRAPOLATION_STEP;
-    if (shares)
-        every = between % every == 0 ? between : between * every;
-    unsigned remainder = tick % every;
-    if (shares)
-        every *= HC_SV_BASE_EVERY / every;
-    return hc_sv_sent_log_next_base(&builder->client->sent_log, every, remainder, &builder->usable);
+    struct hc_sv_cadence bases = hc_sv_cadence_of_bases(
+        tick, builder->alternates ? HC_SV_WHOLE_EVERY : 1, shares ? every : 0);
+    return hc_sv_sent_log_next_base(&builder->client->sent_log, &bases, &builder->usable);
 }
 
 /// Fills in the header, all but the hash. Evicts from the log what is too old; returns the places.
@@ -188,7 +184,7 @@ static bool waits(const struct hc_sv_builder *builder, const struct hc_sv_slot *
                   const struct hc_sv_item_state *state) {
     const struct hc_sv_sent_log *sent_log = &builder->client->sent_log;
     if (!builder->alternates || slot->shown.own || state->acked == 0 ||
-        state->sent_as_of == HC_NO_TICK || hc_sv_sent_log_is_whole(builder->header.tick) ||
+        state->sent_as_of == HC_NO_TICK || hc_sv_cadence_is_whole(builder->header.tick) ||
         state->sent_as_of < sent_log->as_of[sent_log->newest])
         return false;
     hc_player player = hc_unit_player(builder->world, slot->unit);

@@ -24,6 +24,7 @@ RING = "common/ring.h"
 SPREAD = "common/spread.c"
 STEPPING = "common/stepping.c"
 INPUTS = "common/inputs.c"
+VACANCY = "common/vacancy.c"
 
 FAULTS = {
     "old-position": Fault(
@@ -201,13 +202,13 @@ FAULTS = {
         "    in->past_base[player] = HC_NO_TICK;\n",
     ),
     "vacant-before": Fault(
-        STEPPING,
+        VACANCY,
         "a player that is alive at the next tick before that is computed again counts as vacant",
         "        uint64_t used = ((a | b) & HC_PRESENCE_ALIVE_BITS) | (at->again ? a ^ b : 0);\n",
         "        uint64_t used = a & HC_PRESENCE_ALIVE_BITS;\n        (void)b;\n",
     ),
     "vacant-joins": Fault(
-        STEPPING,
+        VACANCY,
         "a player that joins counts as vacant",
         "    return hc_world_player(world, next_change(tl, at->row->tick, player, end));\n",
         "    (void)next_change, (void)player;\n    return hc_world_player(world, end);\n",

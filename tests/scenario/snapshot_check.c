@@ -296,7 +296,7 @@ bool snapshot_check_waits(const struct snapshot_check *check, unsigned client, h
                           hc_unit unit) {
     const struct row *row = &check->receivers[client].rows[as_of % HEADS];
     REQUIRE(row->as_of == as_of, "client %u: no snapshot of head %u was sent", client, as_of);
-    bool waits = !hc_sv_sent_log_is_whole(row->tick);
+    bool waits = !hc_sv_cadence_is_whole(row->tick);
     for (uint32_t i = 0; i < row->count && waits; i++)
         waits = row->facts[i].unit != unit || row->facts[i].correction;
     return waits;

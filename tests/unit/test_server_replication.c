@@ -411,7 +411,7 @@ START_TEST(every_other_snapshot_of_a_crowd_is_whole_and_a_player_that_turns_is_s
             if (has_unit(received, unit))
                 sent_at[unit] = head();
             ck_assert_uint_le(head() - sent_at[unit], HC_SV_WHOLE_EVERY - 1);
-            ck_assert(!hc_sv_sent_log_is_whole(head()) || sent_at[unit] == head());
+            ck_assert(!hc_sv_cadence_is_whole(head()) || sent_at[unit] == head());
         }
         values += received->value_count;
         most += client.interest.view.count;

@@ -530,21 +530,23 @@ END_TEST
 
 START_TEST(a_base_is_the_newest_acked_snapshot_or_the_newest_shared_one) {
     hc_sv_places usable;
-    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, 8, 0, &usable), HC_NO_TICK);
+    // Each of the ticks 0, 8, ..; every tick; the ticks 4, 12, .. and 2, 10, ..
+    static const struct hc_sv_cadence bases[] = {{1, 8, 0}, {1, 1, 0}, {1, 8, 4}, {1, 8, 6}};
+    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, &bases[0], &usable), HC_NO_TICK);
     for (uint32_t i = 0; i < 5; i++) // shows the ticks 1, 2, 2, 3, 4
         log_begin(10 + i, i + (i < 2), 1 + i);
     log_ack(1);
     log_ack(2);
     log_ack(4);
-    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, 1, 0, &usable), 13);
+    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, &bases[1], &usable), 13);
     ck_assert_uint_eq(usable, sent_log.acked);
-    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, 8, 4, &usable), 13);
+    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, &bases[2], &usable), 13);
     ck_assert_uint_eq(usable, sent_log.acked);
-    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, 8, 2, &usable), 11);
+    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, &bases[3], &usable), 11);
     ck_assert_uint_eq(usable, 3);
     log_begin(13 + HC_SV_BASE_AGE, 7, 6);
     log_ack(6); // much newer than that of head 11
-    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, 8, 2, &usable), 13 + HC_SV_BASE_AGE);
+    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, &bases[3], &usable), 13 + HC_SV_BASE_AGE);
     ck_assert_uint_eq(usable, sent_log.acked);
 }
 END_TEST
