@@ -120,7 +120,7 @@ bool hc_sv_host_poll_event(struct hc_sv_host *host, struct hc_server_event *even
     if (host->unread == 0)
         return false;
     do
-        peer = hc_sv_host_next_peer(host, peer);
+        peer = hc_sv_clients_next(&host->clients, peer);
     while (peer->unread.kinds == 0);
     *event = next_change(host, peer);
     return true;
@@ -128,17 +128,7 @@ bool hc_sv_host_poll_event(struct hc_sv_host *host, struct hc_server_event *even
 
 uint32_t hc_sv_host_sessions(const struct hc_sv_host *host, struct hc_server_session *out,
                              uint32_t most) {
-    uint32_t count = 0;
-    for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_host_next_peer(host, peer)) != NULL;) {
-        if (!hc_sv_peer_has_session(peer))
-            continue;
-        if (count < most)
-            out[count] = (struct hc_server_session){.client_id = peer->user.client_id,
-                                                    .cid = peer->connection.cid,
-                                                    .player_count = peer->replication.own_count,
-                                                    .connected = peer->state == HC_SV_PEER_PLAYING};
-        count++;
-    }
+    uint32_t count = hc_sv_clients_sessions(&host->clients, out, most);
     HC_ASSERT(count == host->sessions);
     return count;
 }
@@ -152,7 +142,7 @@ void hc_sv_host_drop_unread(struct hc_sv_host *host, const struct hc_sv_peer *pe
 
 enum hc_status hc_sv_host_send_message(struct hc_sv_host *host, uint32_t cid, const void *message,
                                        size_t size, uint64_t now_us) {
-    struct hc_sv_peer *peer = hc_sv_host_peer(host, cid);
+    struct hc_sv_peer *peer = hc_sv_clients_of_cid(&host->clients, cid);
     if (peer == NULL || !hc_sv_peer_has_session(peer))
         return HC_UNEXPECTED;
     enum hc_status status = hc_events_put(&peer->messages.out, message, size);
@@ -164,7 +154,7 @@ enum hc_status hc_sv_host_send_message(struct hc_sv_host *host, uint32_t cid, co
 
 enum hc_status hc_sv_host_send_unreliable(struct hc_sv_host *host, uint32_t cid,
                                           const void *message, size_t size) {
-    struct hc_sv_peer *peer = hc_sv_host_peer(host, cid);
+    struct hc_sv_peer *peer = hc_sv_clients_of_cid(&host->clients, cid);
     if (peer == NULL || peer->state != HC_SV_PEER_PLAYING)
         return HC_UNEXPECTED;
     enum hc_status status = hc_unreliable_put(&peer->messages.unreliable_out, message, size);
@@ -174,8 +164,8 @@ enum hc_status hc_sv_host_send_unreliable(struct hc_sv_host *host, uint32_t cid,
 
 const uint8_t *hc_sv_host_next_message(struct hc_sv_host *host,
                                        struct hc_server_message *received) {
-    for (unsigned i = 0; host->unread_messages > 0 && i < host->places; i++) {
-        struct hc_sv_peer *peer = &host->peers[host->message_cursor];
+    for (unsigned i = 0; host->unread_messages > 0 && i < host->clients.config.places; i++) {
+        struct hc_sv_peer *peer = &host->clients.peers[host->message_cursor];
         const uint8_t *message = NULL;
         if (hc_sv_peer_has_session(peer))
             message = hc_events_next(&peer->messages.in, &received->size);
@@ -185,15 +175,15 @@ const uint8_t *hc_sv_host_next_message(struct hc_sv_host *host,
             received->client_id = peer->user.client_id;
             return message;
         }
-        host->message_cursor = (host->message_cursor + 1) % host->places;
+        host->message_cursor = (host->message_cursor + 1) % host->clients.config.places;
     }
     return NULL;
 }
 
 const uint8_t *hc_sv_host_next_unreliable(struct hc_sv_host *host,
                                           struct hc_server_message *received) {
-    for (unsigned i = 0; host->unread_unreliable > 0 && i < host->places; i++) {
-        struct hc_sv_peer *peer = &host->peers[host->unreliable_cursor];
+    for (unsigned i = 0; host->unread_unreliable > 0 && i < host->clients.config.places; i++) {
+        struct hc_sv_peer *peer = &host->clients.peers[host->unreliable_cursor];
         const uint8_t *message = NULL;
         if (hc_sv_peer_has_session(peer))
             message = hc_unreliable_next(&peer->messages.unreliable_in, &received->size);
@@ -203,7 +193,7 @@ const uint8_t *hc_sv_host_next_unreliable(struct hc_sv_host *host,
             received->client_id = peer->user.client_id;
             return message;
         }
-        host->unreliable_cursor = (host->unreliable_cursor + 1) % host->places;
+        host->unreliable_cursor = (host->unreliable_cursor + 1) % host->clients.config.places;
     }
     return NULL;
 }

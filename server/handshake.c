@@ -28,7 +28,7 @@ struct attempt {
 /// Whether the reply queue has room. If it has none, handshakes are dropped, because a client must
 /// not be admitted without its ACCEPT. The client will retry.
 static bool can_reply(const struct hc_sv_host *host) {
-    if (host->reply_count < HC_REPLIES_MAX)
+    if (!hc_sv_outbox_is_full(&host->outbox))
         return true;
     HC_MARK("reply-queue-full");
     return false;
@@ -38,12 +38,12 @@ static bool can_reply(const struct hc_sv_host *host) {
 static enum hc_status reply_version(struct hc_sv_host *host, const struct hc_address *from,
                                     const uint8_t nonce[static HC_NONCE_SIZE], uint64_t other) {
     struct hc_version version = {.protocol_id = host->protocol_id};
-    struct hc_sv_reply *reply = hc_sv_host_new_reply(host, from);
+    uint8_t reply[HC_DATAGRAM_MAX];
     host->stats.other_builds++;
     host->stats.other_build =
         (struct hc_server_other_build){.address = *from, .protocol_id = other};
     memcpy(version.client_nonce, nonce, HC_NONCE_SIZE);
-    reply->size = hc_datagram_put_version(&version, reply->bytes);
+    hc_sv_outbox_reply(&host->outbox, from, reply, hc_datagram_put_version(&version, reply));
     return HC_OK;
 }
 
@@ -55,11 +55,11 @@ static enum hc_status receive_hello(struct hc_sv_host *host, const struct hc_add
         return status;
     if (status == HC_UNEXPECTED || hello.protocol_id != host->protocol_id)
         return reply_version(host, from, hello.client_nonce, hello.protocol_id);
-    struct hc_sv_reply *reply = hc_sv_host_new_reply(host, from);
+    uint8_t reply[HC_DATAGRAM_MAX];
     struct hc_datagram_cookie cookie = {.slot = hc_cookie_slot(now_us)};
     memcpy(cookie.client_nonce, hello.client_nonce, HC_NONCE_SIZE);
     hc_cookie_make(&host->jar, cookie.slot, from, hello.client_nonce, cookie.cookie);
-    reply->size = hc_datagram_put_cookie(&cookie, reply->bytes);
+    hc_sv_outbox_reply(&host->outbox, from, reply, hc_datagram_put_cookie(&cookie, reply));
     return HC_OK;
 }
 
@@ -69,7 +69,7 @@ static enum hc_status deny(struct hc_sv_host *host, const struct hc_address *fro
                            const struct attempt *attempt, enum hc_deny_reason reason,
                            uint32_t retry_ms) {
     struct hc_deny deny = {.reason = reason, .retry_ms = retry_ms};
-    struct hc_sv_reply *reply = hc_sv_host_new_reply(host, from);
+    uint8_t reply[HC_DATAGRAM_MAX];
     bool games = reason >= HC_DENY_GAME;
     struct hc_server_denials *denials = &host->stats.denials[games ? HC_DENY_REFUSED : reason];
     host->stats.denied++;
@@ -78,50 +78,11 @@ static enum hc_status deny(struct hc_sv_host *host, const struct hc_address *fro
     denials->proven = attempt->proven;
     denials->client_id = attempt->proven ? attempt->token.client_id : 0;
     memcpy(deny.client_nonce, attempt->connect.client_nonce, HC_NONCE_SIZE);
-    reply->size = hc_datagram_put_deny(&deny, reply->bytes);
+    size_t size = hc_datagram_put_deny(&deny, reply);
     if (attempt->proven)
-        hc_token_put_deny_mac(attempt->token.secret, reply->bytes);
+        hc_token_put_deny_mac(attempt->token.secret, reply);
+    hc_sv_outbox_reply(&host->outbox, from, reply, size);
     return HC_OK;
-}
-
-/// Finds a free place for a new client, or else the place of the closing peer that has the fewest
-/// CLOSEs left. NULL: none.
-static struct hc_sv_peer *free_peer(struct hc_sv_host *host) {
-    struct hc_sv_peer *closing = NULL;
-    for (unsigned i = 0; i < host->places; i++) {
-        if (host->peers[i].state == HC_SV_PEER_FREE)
-            return &host->peers[i];
-        if (host->peers[i].state == HC_SV_PEER_CLOSING &&
-            (closing == NULL ||
-             host->peers[i].connection.closes_left < closing->connection.closes_left))
-            closing = &host->peers[i];
-    }
-    return closing;
-}
-
-static bool is_available(const struct hc_sv_player *player) {
-    return (player->peer == 0 && !player->npc) || (player->leaving && player->next_owner == 0);
-}
-
-/// Finds up to `count` player slots that are free now or at the next tick. Returns how many it
-/// found.
-static unsigned find_players(const struct hc_sv_host *host, unsigned count,
-                             hc_player found[static HC_OWN_PLAYERS_MAX]) {
-    unsigned n = 0;
-    for (hc_player p = 0; p < host->world.players && n < count; p++)
-        if (is_available(&host->players[p]))
-            found[n++] = p;
-    return n;
-}
-
-/// Assigns player slots to a peer, or makes it their next owner.
-static void assign_players(struct hc_sv_host *host, uint16_t peer, unsigned count,
-                           const hc_player players[static HC_OWN_PLAYERS_MAX]) {
-    for (unsigned i = 0; i < count; i++) {
-        struct hc_sv_player *player = &host->players[players[i]];
-        hc_sv_host_occupy(host, players[i]);
-        *(player->leaving ? &player->next_owner : &player->peer) = (uint16_t)(peer + 1);
-    }
 }
 
 /// Exchanges ephemeral keys with a client. This takes more time than all checks of the attempt, so
@@ -163,7 +124,8 @@ static void build_accept(struct hc_sv_host *host, struct hc_sv_peer *peer,
                                  .future = host->test.future,
                                  .late_limit = host->config.history,
                                  .tick = hc_timeline_head(host->timeline),
-                                 .phase_us = hc_sv_host_phase_us(host, now_us),
+                                 .phase_us = hc_sv_schedule_phase_us(
+                                     &host->schedule, hc_timeline_head(host->timeline), now_us),
                                  .own_count = peer->replication.own_count,
                                  .resumed = resumed};
     memcpy(welcome.own, peer->replication.own, sizeof peer->replication.own);
@@ -184,37 +146,18 @@ static void build_accept(struct hc_sv_host *host, struct hc_sv_peer *peer,
 }
 
 static enum hc_status reply_accept(struct hc_sv_host *host, const struct hc_sv_peer *peer) {
-    struct hc_sv_reply *reply = hc_sv_host_new_reply(host, &peer->address);
-    memcpy(reply->bytes, peer->accept, sizeof peer->accept);
-    reply->size = sizeof peer->accept;
+    hc_sv_outbox_reply(&host->outbox, &peer->address, peer->accept, sizeof peer->accept);
     return HC_OK;
 }
 
-/// The connection with this cid that ended lately; NULL: none.
-static const struct hc_sv_ended *find_ended(const struct hc_sv_host *host, uint32_t cid,
-                                            uint64_t now_us) {
-    uint32_t index = cid & ((1u << hc_sv_host_cid_index_bits(host)) - 1);
-    if (index >= host->places)
-        return NULL;
-    const struct hc_sv_ended *ring = &host->ended[(size_t)index * HC_SV_ENDED_EACH];
-    for (unsigned i = 0; i < HC_SV_ENDED_EACH; i++)
-        if (now_us < ring[i].until_us && ring[i].cid == cid)
-            return &ring[i];
-    return NULL;
-}
-
-/// Draws an unpredictable cid for the peer with this index.
-static uint32_t draw_cid(struct hc_sv_host *host, uint16_t index, uint64_t now_us) {
-    const unsigned index_bits = hc_sv_host_cid_index_bits(host);
-    uint32_t cid = 0, match = host->config.match;
-    while (cid >> index_bits == 0 || find_ended(host, cid, now_us) != NULL ||
-           cid == host->peers[index].connection.cid) {
+/// Draws an unpredictable cid for the peer.
+static uint32_t draw_cid(struct hc_sv_host *host, const struct hc_sv_peer *peer, uint64_t now_us) {
+    uint32_t cid = 0;
+    while (cid == 0) {
         uint8_t bytes[4];
         hc_sv_host_unpredictable(host, bytes, sizeof bytes);
         struct hc_reader reader = hc_bytes_reader(bytes, sizeof bytes);
-        cid = hc_bytes_get_u32(&reader) << index_bits | index;
-        if (match != 0)
-            cid = (cid & ((1u << HC_SERVER_CID_MATCH_AT) - 1)) | match << HC_SERVER_CID_MATCH_AT;
+        cid = hc_sv_clients_cid(&host->clients, peer, hc_bytes_get_u32(&reader), now_us);
     }
     return cid;
 }
@@ -246,28 +189,6 @@ static void set_user(struct hc_sv_host *host, struct hc_sv_peer *peer, const str
     memcpy(peer->user.user_data, token->user_data, sizeof peer->user.user_data);
 }
 
-/// Whether a place for a spectator is free.
-static bool spectator_fits(const struct hc_sv_host *host) {
-    unsigned count = 0;
-    for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_host_next_peer(host, peer)) != NULL;)
-        count += hc_sv_peer_has_session(peer) && peer->replication.own_count == 0;
-    return count < host->config.spectators;
-}
-
-/// Whether `players` player slots are free, or a spectator's place for none. A client that is
-/// `known` gives back its slots when it wants another number of them. Each client that plays has a
-/// slot, so a peer is free for a client that has room.
-static bool has_room(const struct hc_sv_host *host, const struct hc_sv_peer *known,
-                     unsigned players) {
-    hc_player found[HC_OWN_PLAYERS_MAX];
-    unsigned own = known != NULL ? known->replication.own_count : 0;
-    if (known != NULL && own == players)
-        return true;
-    if (players == 0)
-        return spectator_fits(host);
-    return own + find_players(host, players, found) >= players;
-}
-
 /// Marks the token as used; check_attempt has allowed its use.
 static void use_token(struct hc_sv_host *host, const struct attempt *attempt, uint64_t now_us) {
     bool used =
@@ -279,13 +200,12 @@ static void use_token(struct hc_sv_host *host, const struct attempt *attempt, ui
 static void connect_peer(struct hc_sv_host *host, struct hc_sv_peer *peer,
                          const struct hc_address *from, struct attempt *attempt, uint64_t now_us) {
     struct hc_seal_keys keys;
-    uint32_t cid = draw_cid(host, (uint16_t)(peer - host->peers), now_us);
+    uint32_t cid = draw_cid(host, peer, now_us);
     hc_sv_host_unpredictable(host, attempt->server_nonce, sizeof attempt->server_nonce);
     derive_keys(host, attempt, cid, &keys);
     hc_sv_peer_connect(peer, cid, &keys, attempt->connect.extrapolations, host->config.client_rate,
                        from, attempt->connect.client_nonce, now_us);
-    hc_sv_host_take_peer(host, peer);
-    hc_sv_search_connected(host, peer, attempt->token.client_id, from);
+    hc_sv_clients_connected(&host->clients, peer, attempt->token.client_id, from);
     sodium_memzero(&keys, sizeof keys);
     set_user(host, peer, &attempt->token, now_us);
 }
@@ -293,12 +213,13 @@ static void connect_peer(struct hc_sv_host *host, struct hc_sv_peer *peer,
 static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *from,
                             struct attempt *attempt, uint64_t now_us) {
     hc_player taken[HC_OWN_PLAYERS_MAX] = {0};
-    struct hc_sv_peer *peer = free_peer(host);
-    unsigned found = find_players(host, attempt->connect.players, taken);
-    HC_ASSERT(peer != NULL && found == attempt->connect.players); // see has_room
+    struct hc_sv_peer *peer = hc_sv_clients_find_free(&host->clients);
+    unsigned found = hc_sv_players_find(&host->clients.players, attempt->connect.players, taken);
+    HC_ASSERT(peer != NULL && found == attempt->connect.players); // see hc_sv_clients_have_room
     use_token(host, attempt, now_us);
     hc_sv_spent_begin(&host->spent, attempt->token.client_id);
-    assign_players(host, (uint16_t)(peer - host->peers), attempt->connect.players, taken);
+    hc_sv_players_assign(&host->clients.players, hc_sv_clients_place(&host->clients, peer),
+                         attempt->connect.players, taken);
     hc_sv_peer_open(peer);
     connect_peer(host, peer, from, attempt, now_us);
     peer->user.begun_elsewhere = attempt->token.kind == HC_TOKEN_RESUME;
@@ -314,8 +235,9 @@ static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *fr
 static void rename_players(struct hc_sv_host *host, const struct hc_sv_peer *peer) {
     const struct hc_sv_client *client = &peer->replication;
     for (unsigned i = 0; i < client->own_count; i++)
-        if (hc_sv_host_plays(host, peer, client->own[i]))
-            hc_sv_host_named(host, client->own[i], hc_timeline_head(host->timeline));
+        if (hc_sv_clients_plays(&host->clients, peer, client->own[i]))
+            hc_sv_players_named(&host->clients.players, client->own[i],
+                                hc_timeline_head(host->timeline));
 }
 
 /// Gives a known client a new connection, which replaces its present or lost one.
@@ -327,7 +249,7 @@ static enum hc_status reconnect(struct hc_sv_host *host, struct hc_sv_peer *peer
     bool resumed = attempt->continues.cid != 0;
     use_token(host, attempt, now_us);
     if (peer->state == HC_SV_PEER_PLAYING)
-        hc_sv_host_remember_ended(host, peer, false, false, now_us);
+        hc_sv_clients_ended(&host->clients, peer, false, false, now_us);
     if (!resumed) {
         hc_sv_host_drop_unread(host, peer);
         hc_events_channel_begin(&peer->messages);
@@ -335,7 +257,7 @@ static enum hc_status reconnect(struct hc_sv_host *host, struct hc_sv_peer *peer
     HC_MARK("client-reconnected");
     // The client begins at the tick of WELCOME, so it sends no inputs for earlier ticks.
     for (unsigned i = 0; i < peer->replication.own_count; i++)
-        if (hc_sv_host_plays(host, peer, peer->replication.own[i]))
+        if (hc_sv_clients_plays(&host->clients, peer, peer->replication.own[i]))
             hc_sv_receive_force(host, peer, peer->replication.own[i],
                                 hc_timeline_head(host->timeline));
     if (memcmp(peer->user.name, attempt->token.name, sizeof peer->user.name) != 0)
@@ -384,7 +306,7 @@ static enum hc_status check_attempt(struct hc_sv_host *host, const struct hc_add
     if (*reason != 0)
         return *reason == HC_DENY_USED || *reason == HC_DENY_OUTDATED ? HC_INVALID : HC_FULL;
     *reason = HC_DENY_LIMIT;
-    if (hc_sv_search_address_is_full(host, from, known))
+    if (hc_sv_clients_address_is_full(&host->clients, from, known))
         return HC_FULL;
     *reason = HC_DENY_FULL;
     if (known == NULL && host->overload.level >= HC_SERVER_OVERLOAD_REFUSE) {
@@ -395,7 +317,8 @@ static enum hc_status check_attempt(struct hc_sv_host *host, const struct hc_add
     if (!resumes && !hc_sv_host_events_fit(host))
         return HC_FULL;
     *reason = attempt->connect.players == 0 ? HC_DENY_SPECTATORS : HC_DENY_FULL;
-    if (!has_room(host, known, attempt->connect.players))
+    if (!hc_sv_clients_have_room(&host->clients, known, attempt->connect.players,
+                                 host->config.spectators))
         return HC_FULL;
     *reason = known == NULL ? hc_sv_users_admit(host, &attempt->token, from) : 0;
     if (*reason != 0)
@@ -428,10 +351,10 @@ static enum hc_status resend_accept(struct hc_sv_host *host, struct hc_sv_peer *
     bool moves = !hc_address_equal(&peer->address, from);
     if (moves && peer->connection.replay.newest > 0)
         return HC_DUPLICATE; // a late one: the client's DATA show its address
-    if (moves && hc_sv_search_address_is_full(host, from, peer))
+    if (moves && hc_sv_clients_address_is_full(&host->clients, from, peer))
         return deny(host, from, attempt, HC_DENY_LIMIT, RETRY_MS);
     HC_MARK("accept-sent-again");
-    hc_sv_search_move(host, peer, from);
+    hc_sv_clients_move(&host->clients, peer, from);
     return reply_accept(host, peer);
 }
 
@@ -450,7 +373,7 @@ static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_ad
     const struct hc_connect *connect = &attempt->connect;
     uint64_t client_id = attempt->token.client_id;
     enum hc_deny_reason reason;
-    struct hc_sv_peer *known = hc_sv_search_client(host, client_id);
+    struct hc_sv_peer *known = hc_sv_clients_of_user(&host->clients, client_id);
     if (known != NULL)
         attempt->continues = find_continued(known, connect, bytes);
     bool continues = attempt->continues.cid != 0;
@@ -470,7 +393,7 @@ static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_ad
         return deny(host, from, attempt, HC_DENY_REFUSED, 0);
     if (is_outdated(host, &attempt->token, now_us))
         return deny(host, from, attempt, HC_DENY_EXPIRED, 0);
-    if (hc_sv_search_has_ended(host, client_id, connect->client_nonce, now_us))
+    if (hc_sv_clients_has_ended(&host->clients, client_id, connect->client_nonce, now_us))
         return HC_DUPLICATE; // a late one, or of an attempt that another one replaced
     if (connect->continues != 0 && known != NULL && !continues &&
         hc_limit_exceeds(&known->unproven_us, SECOND_US, HC_CONNECTS_AT_ONCE * SECOND_US, now_us))
@@ -542,7 +465,7 @@ static enum hc_status receive_connect(struct hc_sv_host *host, const struct hc_a
 static bool take_reset(struct hc_sv_host *host, const struct hc_address *to, uint64_t now_us) {
     const uint64_t cost_us = SECOND_US / HC_RESETS_PER_S;
     uint64_t all_us = host->resets_us;
-    if (host->reply_count >= HC_SV_RESETS_WAIT ||
+    if (hc_sv_outbox_is_crowded(&host->outbox) ||
         hc_limit_exceeds(&all_us, cost_us, HC_SV_RESETS_US, now_us) ||
         !hc_sv_address_limit_take(&host->reset_rate, to, HC_RESETS_PER_ADDRESS, now_us))
         return false;
@@ -556,17 +479,17 @@ void hc_sv_handshake_reset(struct hc_sv_host *host, const struct hc_address *fro
     struct hc_reset reset = {.cid = cid};
     if (!take_reset(host, from, now_us))
         return;
-    const struct hc_sv_ended *ended = find_ended(host, cid, now_us);
+    const struct hc_sv_ended *ended = hc_sv_clients_find_ended(&host->clients, cid, now_us);
     if (ended != NULL && ended->left) { // it repeats its CLOSE, and another client took the place
         HC_MARK("close-repeated-after-place-taken");
         return;
     }
-    struct hc_sv_reply *reply = hc_sv_host_new_reply(host, from);
+    uint8_t reply[HC_DATAGRAM_MAX];
     host->stats.resets++;
     // The client's reset token may be of either key. A RESET carries one, so the keys take turns.
     hc_seal_reset_token(&keys->keys[seq % keys->count], cid, host->config.audience, from,
                         reset.token);
-    reply->size = hc_datagram_put_reset(&reset, reply->bytes);
+    hc_sv_outbox_reply(&host->outbox, from, reply, hc_datagram_put_reset(&reset, reply));
 }
 
 enum hc_status hc_sv_handshake_receive(struct hc_sv_host *host, const struct hc_address *from,

@@ -96,21 +96,15 @@ static void *obtain(struct hc_sv_host *host, size_t bytes) {
     return hc_allocate(host->config.allocator, bytes);
 }
 
-/// Lays out the memory of all peers from `base` (NULL: only measures); returns the bytes needed.
-static size_t lay_out_peers(struct hc_sv_host *host, uint8_t *base) {
-    size_t used = 0;
-    for (unsigned i = 0; i < host->places; i++) {
-        struct hc_sv_peer measured;
-        struct hc_sv_peer *peer = base == NULL ? &measured : &host->peers[i];
-        used += hc_sv_peer_layout(peer, &host->replicator, base == NULL ? NULL : base + used);
-    }
-    return used;
+/// Places for clients that play, and for spectators.
+static uint16_t places_of(const struct hc_server_config *config) {
+    return (uint16_t)(config->clients + config->spectators);
 }
 
 static bool build_replicator(struct hc_sv_host *host) {
     struct hc_sv_replicator_config config = {.world = &host->world,
                                              .timeline = host->timeline,
-                                             .clients = host->places,
+                                             .clients = places_of(&host->config),
                                              .history = host->config.history,
                                              .future = host->test.future,
                                              .snapshot_rate = host->config.snapshot_rate,
@@ -119,6 +113,16 @@ static bool build_replicator(struct hc_sv_host *host) {
     memcpy(config.chain_key, host->secrets.chain, sizeof config.chain_key);
     host->stats.memory_bytes += hc_sv_replicator_memory(&config);
     return hc_sv_replicator_init(&host->replicator, &config);
+}
+
+static struct hc_sv_clients_config clients_config(struct hc_sv_host *host) {
+    return (struct hc_sv_clients_config){.replicator = &host->replicator,
+                                         .players = host->world.players,
+                                         .places = places_of(&host->config),
+                                         .per_address = host->config.clients_per_address,
+                                         .match = host->config.match,
+                                         .seed = host->rate.seed,
+                                         .allocator = host->config.allocator};
 }
 
 /// Obtains all memory; false: it is short.
@@ -133,23 +137,18 @@ static bool build(struct hc_sv_host *host) {
     host->timeline = hc_timeline_create(&timeline);
     host->stats.memory_bytes += hc_timeline_memory(&timeline);
     bool replicates = build_replicator(host);
-    host->peers = obtain(host, host->places * sizeof *host->peers);
-    host->players = obtain(host, config->clients * sizeof *host->players);
-    host->peer_memory = obtain(host, lay_out_peers(host, NULL));
-    host->event_places = 2u * host->places + HC_SV_EVENTS_MORE;
+    struct hc_sv_clients_config clients = clients_config(host);
+    bool has_clients = replicates && hc_sv_clients_init(&host->clients, &clients);
+    host->stats.memory_bytes += replicates ? hc_sv_clients_memory(&clients) : 0;
+    host->event_places = 2u * places_of(&host->config) + HC_SV_EVENTS_MORE;
     host->events = obtain(host, host->event_places * sizeof *host->events);
-    host->ended = obtain(host, (size_t)HC_SV_ENDED_EACH * host->places * sizeof *host->ended);
-    host->search_memory = obtain(host, hc_sv_search_layout(&host->search, host->places, NULL));
-    uint32_t users = HC_REMEMBERED_EACH * (uint32_t)host->places;
+    uint32_t users = HC_REMEMBERED_EACH * (uint32_t)places_of(&host->config);
     users = users > config->remembered_users ? users : config->remembered_users;
     host->spent_memory = obtain(host, hc_sv_spent_layout(&host->spent, users, NULL));
-    if (host->timeline == NULL || !replicates || host->peers == NULL || host->players == NULL ||
-        host->peer_memory == NULL || host->events == NULL || host->ended == NULL ||
-        host->search_memory == NULL || host->spent_memory == NULL)
+    if (host->timeline == NULL || !has_clients || host->events == NULL ||
+        host->spent_memory == NULL)
         return false;
-    hc_sv_search_layout(&host->search, host->places, host->search_memory);
     hc_sv_spent_layout(&host->spent, users, host->spent_memory);
-    lay_out_peers(host, host->peer_memory);
     return true;
 }
 
@@ -164,6 +163,9 @@ static void use_secret(struct hc_sv_host *host) {
                    host->config.cookie_secret != NULL ? host->config.cookie_secret : cookies);
     host->config.cookie_secret = NULL;
     sodium_memzero(cookies, sizeof cookies);
+    hc_sv_host_unpredictable(host, (uint8_t *)&host->rate.seed, sizeof host->rate.seed);
+    host->spent.seed = host->reset_rate.seed = host->rate.seed;
+    hc_sv_host_unpredictable(host, (uint8_t *)&host->forged.seed, sizeof host->forged.seed);
 }
 
 struct hc_sv_host *hc_sv_host_create(const struct hc_server_config *config,
@@ -177,23 +179,19 @@ struct hc_sv_host *hc_sv_host_create(const struct hc_server_config *config,
     if (host == NULL)
         return NULL;
     host->config = *config;
-    host->places = (uint16_t)(config->clients + config->spectators);
     host->test = test != NULL ? *test : hc_sv_host_test_default();
     if (config->rule_hash == 0)
         host->config.rule_hash = hc_game_rule_hash(config->game, config->allocator);
     host->secrets = hc_sv_host_secrets(config->secret);
+    use_secret(host);
     host->stats.memory_bytes = sizeof *host;
     if (host->config.rule_hash == 0 || !build(host)) {
         hc_sv_host_destroy(host);
         return NULL;
     }
-    host->epoch_us = now_us;
+    hc_sv_schedule_init(&host->schedule, config->tick_rate, now_us);
     hc_sv_overload_init(&host->overload, config->history);
     host->protocol_id = hc_datagram_protocol_id(config->game, host->config.rule_hash);
-    use_secret(host);
-    hc_sv_host_unpredictable(host, (uint8_t *)&host->rate.seed, sizeof host->rate.seed);
-    host->spent.seed = host->reset_rate.seed = host->search.seed = host->rate.seed;
-    hc_sv_host_unpredictable(host, (uint8_t *)&host->forged.seed, sizeof host->forged.seed);
     hc_sv_host_set_time(host, unix_us, now_us);
     host->stats.remembered = host->spent.counts;
     hc_timeline_start(host->timeline);
@@ -209,22 +207,16 @@ void hc_sv_host_follow(struct hc_sv_host *host, const struct hc_sv_host *before)
 
 void hc_sv_host_start(struct hc_sv_host *host, uint64_t now_us) {
     HC_ASSERT(hc_timeline_head(host->timeline) == 0);
-    host->epoch_us = now_us;
+    hc_sv_schedule_init(&host->schedule, host->config.tick_rate, now_us);
 }
 
 void hc_sv_host_destroy(struct hc_sv_host *host) {
     if (host == NULL)
         return;
     const struct hc_allocator *allocator = host->config.allocator;
-    for (unsigned i = 0; host->peers != NULL && i < host->places; i++)
-        sodium_memzero(&host->peers[i], sizeof host->peers[i]);
     hc_release(allocator, host->spent_memory);
-    hc_release(allocator, host->search_memory);
-    hc_release(allocator, host->ended);
     hc_release(allocator, host->events);
-    hc_release(allocator, host->peer_memory);
-    hc_release(allocator, host->players);
-    hc_release(allocator, host->peers);
+    hc_sv_clients_free(&host->clients);
     hc_sv_replicator_free(&host->replicator);
     hc_timeline_destroy(host->timeline);
     hc_world_free(&host->world);
@@ -250,35 +242,6 @@ enum hc_status hc_sv_host_deny(struct hc_sv_host *host, const struct hc_address 
     if (status != HC_OK)
         host->stats.rejected[status]++;
     return status;
-}
-
-static size_t send_copy(struct hc_sv_host *host, struct hc_address *to, uint8_t *out) {
-    struct hc_sv_copy *copy = &host->copy;
-    size_t size = copy->size;
-    *to = copy->to;
-    memcpy(out, copy->bytes, size);
-    copy->size = 0;
-    return size;
-}
-
-struct hc_sv_reply *hc_sv_host_new_reply(struct hc_sv_host *host, const struct hc_address *to) {
-    HC_ASSERT(host->reply_count < HC_REPLIES_MAX);
-    struct hc_sv_reply *reply =
-        &host->replies[(host->reply_first + host->reply_count++) % HC_REPLIES_MAX];
-    reply->to = *to;
-    reply->size = 0;
-    return reply;
-}
-
-static size_t send_reply(struct hc_sv_host *host, struct hc_address *to, uint8_t *out) {
-    if (host->reply_count == 0)
-        return 0;
-    const struct hc_sv_reply *reply = &host->replies[host->reply_first];
-    host->reply_first = (host->reply_first + 1) % HC_REPLIES_MAX;
-    host->reply_count--;
-    *to = reply->to;
-    memcpy(out, reply->bytes, reply->size);
-    return reply->size;
 }
 
 /// Whether the peer may be sent another DATA. Few are allowed before its first one, because the
@@ -321,7 +284,8 @@ static size_t send_snapshot(struct hc_sv_host *host, struct hc_sv_peer *peer,
     struct hc_sv_snapshot_counts counts;
     struct hc_sv_snapshot_datagram datagram = {
         .seq = peer->connection.sent.next, // hc_sv_peer_wrap takes it
-        .phase_us = hc_sv_host_phase_us(host, now_us),
+        .phase_us =
+            hc_sv_schedule_phase_us(&host->schedule, hc_timeline_head(host->timeline), now_us),
         .ack_delay_us = hc_connection_ack_delay_us(&peer->connection, now_us),
         .refused_before = hc_tick_back(head, hc_sv_host_late_limit(host, peer)),
         .room = hc_sv_snapshot_room(&peer->replication, now_us),
@@ -338,8 +302,9 @@ static size_t send_snapshot(struct hc_sv_host *host, struct hc_sv_peer *peer,
 
 /// Begins to load what the datagrams to the next two peers read.
 static void prefetch_next(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
-    const struct hc_sv_peer *next = hc_sv_host_next_peer(host, peer);
-    const struct hc_sv_peer *second = next == NULL ? NULL : hc_sv_host_next_peer(host, next);
+    const struct hc_sv_peer *next = hc_sv_clients_next(&host->clients, peer);
+    const struct hc_sv_peer *second =
+        next == NULL ? NULL : hc_sv_clients_next(&host->clients, next);
     if (second != NULL)
         hc_sv_peer_prefetch(second);
     if (next != NULL)
@@ -348,12 +313,10 @@ static void prefetch_next(const struct hc_sv_host *host, const struct hc_sv_peer
 
 static size_t send_peer(struct hc_sv_host *host, struct hc_address *to,
                         uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
-    for (;; host->send_cursor++) {
-        struct hc_sv_peer *peer = hc_sv_host_next_peer(
-            host, host->send_cursor == 0 ? NULL : &host->peers[host->send_cursor - 1]);
-        if (peer == NULL)
-            return 0;
-        host->send_cursor = (unsigned)(peer - host->peers);
+    struct hc_sv_peer *peer = NULL;
+    while ((peer = hc_sv_clients_from(&host->clients, host->outbox.cursor)) != NULL) {
+        unsigned place = hc_sv_clients_place(&host->clients, peer);
+        hc_sv_outbox_seek(&host->outbox, place);
         *to = peer->address;
         size_t size = hc_sv_peer_send_close(peer, out, now_us);
         if (size == 0)
@@ -371,14 +334,14 @@ static size_t send_peer(struct hc_sv_host *host, struct hc_address *to,
         }
         if (size > 0)
             return size;
+        hc_sv_outbox_seek(&host->outbox, place + 1);
     }
+    return 0;
 }
 
 size_t hc_sv_host_send(struct hc_sv_host *host, struct hc_address *to,
                        uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
-    size_t size = send_copy(host, to, out);
-    if (size == 0)
-        size = send_reply(host, to, out);
+    size_t size = hc_sv_outbox_take(&host->outbox, to, out);
     if (size == 0)
         size = send_peer(host, to, out, now_us);
     if (size > 0) {
@@ -392,8 +355,8 @@ size_t hc_sv_host_send(struct hc_sv_host *host, struct hc_address *to,
 static void shut_down(struct hc_sv_host *host, const struct hc_close *close, uint64_t now_us) {
     host->shutting_down = true;
     host->restart_ms = close->seconds * 1000;
-    host->send_cursor = 0;
-    for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_host_next_peer(host, peer)) != NULL;)
+    hc_sv_outbox_seek(&host->outbox, 0);
+    for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_clients_next(&host->clients, peer)) != NULL;)
         if (hc_sv_peer_has_session(peer))
             hc_sv_host_drop(host, peer, HC_SERVER_EVENT_LEFT, HC_SV_END_SENT, close, now_us);
 }
@@ -428,19 +391,12 @@ struct hc_sv_secrets hc_sv_host_secrets(const uint8_t secret[static HC_SERVER_SE
 void hc_sv_host_set_keys(struct hc_sv_host *host, const struct hc_token_ring *keys) {
     HC_ASSERT(keys->count >= 1 && keys->count <= 2);
     host->config.keys = *keys;
-    for (unsigned i = 0; i < host->places; i++)
-        host->peers[i].ticket.any = false;
+    for (unsigned i = 0; i < places_of(&host->config); i++)
+        host->clients.peers[i].ticket.any = false;
 }
 
 void hc_sv_host_set_time(struct hc_sv_host *host, uint64_t unix_us, uint64_t now_us) {
     hc_unix_time_read(&host->unix_time, unix_us, now_us);
-}
-
-struct hc_sv_peer *hc_sv_host_peer(struct hc_sv_host *host, uint32_t cid) {
-    uint32_t index = cid & ((1u << hc_sv_host_cid_index_bits(host)) - 1);
-    if (index >= host->places || host->peers[index].connection.cid != cid)
-        return NULL;
-    return &host->peers[index];
 }
 
 uint64_t hc_sv_host_unix_us(const struct hc_sv_host *host, uint64_t now_us) {
@@ -454,10 +410,7 @@ uint64_t hc_sv_host_unix_s(const struct hc_sv_host *host, uint64_t now_us) {
 // ---- Queries ------------------------------------------------------------------------------------
 
 bool hc_sv_host_closed(const struct hc_sv_host *host) {
-    for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_host_next_peer(host, peer)) != NULL;)
-        if (peer->state != HC_SV_PEER_FREE)
-            return false;
-    return host->shutting_down;
+    return host->shutting_down && hc_sv_clients_are_gone(&host->clients);
 }
 
 const struct hc_timeline *hc_sv_host_timeline(const struct hc_sv_host *host) {
@@ -475,10 +428,7 @@ hc_tick hc_sv_host_final(const struct hc_sv_host *host, uint64_t *chain) {
 }
 
 unsigned hc_sv_host_clients(const struct hc_sv_host *host) {
-    unsigned count = 0;
-    for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_host_next_peer(host, peer)) != NULL;)
-        count += peer->state == HC_SV_PEER_PLAYING;
-    return count;
+    return hc_sv_clients_connected_count(&host->clients);
 }
 
 const struct hc_server_stats *hc_sv_host_stats(const struct hc_sv_host *host) {

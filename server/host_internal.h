@@ -7,69 +7,19 @@
 #include "hindcast/check.h"
 #include "proto/name.h"
 #include "proto/ratchet.h"
+#include "server/clients.h"
 #include "server/forged.h"
 #include "server/host.h"
-#include "server/peer.h"
 #include "server/address_limit.h"
 #include "server/refused_clients.h"
-#include "server/search.h"
+#include "server/outbox.h"
 #include "server/replication/replicator.h"
+#include "server/schedule.h"
 #include "server/spent_tokens.h"
 
 enum {
-    HC_SV_PLACES_MAX = 2 * HC_SERVER_CLIENTS_MAX, ///< for clients that play, and for spectators
-    HC_SV_MATCH_PLACES_MAX = 2 * HC_SERVER_MATCH_CLIENTS_MAX, ///< the same of a match
-    HC_SV_CID_INDEX_BITS = 13,  ///< lowest bits of a cid: the peer's index; the rest is random, but
-                                ///< not the cid of a connection that ended recently
-    HC_SV_MATCH_INDEX_BITS = 9, ///< the same of a match, whose number is the upper bits
-    HC_SV_EVENTS_MORE = 64,     ///< places for events, beside two for each client's
-    HC_SV_ENDED_EACH = 32,      ///< ended connections remembered for each peer: more than one
-                                ///< client_id has in 20 s
-    HC_SV_RESETS_US = 50000,    ///< the burst of all RESETs
-    HC_SV_RESETS_WAIT = HC_REPLIES_MAX / 2, ///< replies that wait before a RESET or an answer to a
-                                            ///< CLOSE is left out; the rest is for handshakes
-};
-
-_Static_assert(HC_SV_PLACES_MAX <= 1 << HC_SV_CID_INDEX_BITS, "a cid must hold every peer's index");
-_Static_assert(HC_SV_MATCH_PLACES_MAX <= 1 << HC_SV_MATCH_INDEX_BITS &&
-                   HC_MATCH_MAX < 1 << (32 - HC_SERVER_CID_MATCH_AT),
-               "a cid must hold every match and its peers' indices");
-
-/// A reply of the handshake, a RESET, or the answer to a CLOSE.
-struct hc_sv_reply {
-    struct hc_address to;
-    size_t size;
-    uint8_t bytes[HC_DATAGRAM_ACCEPT_SIZE]; ///< the longest
-};
-
-/// A copy of the snapshot returned last, for the address that the client still has to validate.
-struct hc_sv_copy {
-    struct hc_address to;
-    size_t size; ///< 0: none
-    uint8_t bytes[HC_DATAGRAM_MAX];
-};
-
-/// A player slot of the world.
-struct hc_sv_player {
-    uint16_t peer;        ///< its owner's index + 1; 0: free
-    bool in;              ///< its join has been stamped, and no leave since
-    bool leaving;         ///< its leave is not yet stamped
-    bool npc;             ///< the server's own: it has no peer
-    uint16_t next_owner;  ///< of a leaving player: the next owner's index + 1; 0: none yet
-    hc_tick named;        ///< of a player that is in: the first tick with its present name
-    uint32_t name_number; ///< of a player that is in: of its present name, see hc_sv_host_named
-    uint8_t npc_name[HC_TOKEN_NAME_SIZE]; ///< of an NPC; its end is zeros
-};
-
-/// A connection that has ended. Its datagrams may still arrive: its CONNECT must not be admitted
-/// again, and its cid must not name another connection.
-struct hc_sv_ended {
-    uint32_t cid;
-    uint64_t client_id; ///< because an eavesdropper can reuse the nonce
-    uint8_t client_nonce[HC_NONCE_SIZE];
-    bool never_received; ///< timed out without any DATA: its client may have no ACCEPT, and retries
-    bool left;           ///< its client sent CLOSE, and may repeat it
-    uint64_t until_us;   ///< its cookies have expired by then
+    HC_SV_EVENTS_MORE = 64,  ///< places for events, beside two for each client's
+    HC_SV_RESETS_US = 50000, ///< the burst of all RESETs
 };
 
 struct hc_sv_host {
@@ -81,7 +31,7 @@ struct hc_sv_host {
     struct hc_cookie_jar jar;
     struct hc_ratchet ratchet; ///< draws cids, nonces, tickets and ephemeral keys
     uint64_t protocol_id;
-    uint64_t epoch_us; ///< the due time of tick 0, moved on by missed ticks
+    struct hc_sv_schedule schedule;
     struct hc_unix_time unix_time;
     uint64_t resets_us; ///< the end of all RESETs so far at the allowed rate
     struct hc_sv_address_limit reset_rate;
@@ -92,27 +42,12 @@ struct hc_sv_host {
     struct hc_sv_secrets secrets;
     struct hc_sv_replicator replicator;
 
-    uint16_t places;          ///< for clients that play, and for spectators
-    struct hc_sv_peer *peers; ///< [places]
-    uint8_t *peer_memory;
-    uint64_t taken[HC_SV_PLACES_MAX / 64];  ///< bit i: peer i is not free, or became it since
-                                            ///< the newest tick
-    struct hc_sv_player *players;           ///< [world.players]
-    uint32_t newest_name;                   ///< number of the newest name of a player
-    uint64_t occupied[HC_PLAYERS_MAX / 64]; ///< bit p: player p has a peer or is an NPC, or did
-                                            ///< when the newest tick began
-    unsigned send_cursor;                   ///< peers before it have nothing more to send
-
-    struct hc_sv_reply replies[HC_REPLIES_MAX];
-    unsigned reply_first, reply_count;
-    struct hc_sv_copy copy;
+    struct hc_sv_clients clients;
+    struct hc_sv_outbox outbox;
     struct hc_server_event *events; ///< [event_places], a ring; see events.c
     unsigned event_places, event_first, event_count;
-    unsigned sessions;         ///< peers with a session
-    unsigned unread;           ///< peers with changes that the program has not read
-    struct hc_sv_ended *ended; ///< [places][HC_SV_ENDED_EACH], a ring for each peer
-    struct hc_sv_search search;
-    uint8_t *search_memory;
+    unsigned sessions; ///< peers with a session
+    unsigned unread;   ///< peers with changes that the program has not read
     struct hc_sv_address_limit rate;
     struct hc_sv_spent spent;
     uint8_t *spent_memory;
@@ -137,27 +72,6 @@ enum hc_sv_ending {
     HC_SV_END_REPLACED, ///< the client, which begins another session
 };
 
-/// The lowest bits of the host's cids: the peer's index.
-static inline unsigned hc_sv_host_cid_index_bits(const struct hc_sv_host *host) {
-    return host->config.match != 0 ? HC_SV_MATCH_INDEX_BITS : HC_SV_CID_INDEX_BITS;
-}
-
-/// A peer gets a connection: hc_sv_host_next_peer returns it from now on.
-void hc_sv_host_take_peer(struct hc_sv_host *host, const struct hc_sv_peer *peer);
-
-/// The first peer after `peer` (NULL: of all) that is not free, or became free since the newest
-/// tick; NULL: there is none. So the work of a tick depends on the clients, not on the places for
-/// them.
-struct hc_sv_peer *hc_sv_host_next_peer(const struct hc_sv_host *host,
-                                        const struct hc_sv_peer *peer);
-
-/// A player gets an owner: hc_sv_host_next_player returns it from now on.
-void hc_sv_host_occupy(struct hc_sv_host *host, hc_player player);
-
-/// The first player from `from` on that has an owner; the world's players: there is none. As with
-/// peers, the work of a tick does not depend on the free ones.
-hc_player hc_sv_host_next_player(const struct hc_sv_host *host, uint32_t from);
-
 /// Begins a tick for the sessions: ends those of silent clients, and stamps the joins and leaves of
 /// players.
 void hc_sv_host_tick_sessions(struct hc_sv_host *host, uint64_t now_us);
@@ -169,11 +83,6 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer,
 
 /// The connection of a client is lost: the client lingers, or is dropped.
 void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us);
-
-/// Remembers an ended connection, because its CONNECT may arrive late. `never_received`: it carried
-/// no DATA of its client; `left`: its client sent CLOSE.
-void hc_sv_host_remember_ended(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                               bool never_received, bool left, uint64_t now_us);
 
 /// Whether a session may begin: the program has read enough of the events.
 bool hc_sv_host_events_fit(const struct hc_sv_host *host);
@@ -197,26 +106,17 @@ void hc_sv_host_note_matches(struct hc_sv_host *host, hc_tick before);
 /// Takes the peer's unread messages from the counts, before they are dropped.
 void hc_sv_host_drop_unread(struct hc_sv_host *host, const struct hc_sv_peer *peer);
 
-/// Microseconds since the head was due, at most HC_PHASE_MAX_US.
-uint32_t hc_sv_host_phase_us(const struct hc_sv_host *host, uint64_t now_us);
-
 /// Draws `size` unpredictable bytes, at most HC_RATCHET_SIZE.
 void hc_sv_host_unpredictable(struct hc_sv_host *host, uint8_t *out, size_t size);
 
 /// The peer's late limit, ticks.
 uint32_t hc_sv_host_late_limit(const struct hc_sv_host *host, const struct hc_sv_peer *peer);
 
-/// The peer whose newest connection has this cid; NULL: none.
-struct hc_sv_peer *hc_sv_host_peer(struct hc_sv_host *host, uint32_t cid);
-
 /// Unix time in microseconds.
 uint64_t hc_sv_host_unix_us(const struct hc_sv_host *host, uint64_t now_us);
 
 /// Unix time in seconds.
 uint64_t hc_sv_host_unix_s(const struct hc_sv_host *host, uint64_t now_us);
-
-/// Appends a reply, which the caller writes. The queue has room.
-struct hc_sv_reply *hc_sv_host_new_reply(struct hc_sv_host *host, const struct hc_address *to);
 
 /// Queues a RESET for a DATA of an unknown connection, if the limits allow one.
 void hc_sv_handshake_reset(struct hc_sv_host *host, const struct hc_address *from, uint32_t cid,
@@ -242,15 +142,6 @@ enum hc_status hc_sv_receive_data(struct hc_sv_host *host, const struct hc_addre
 void hc_sv_receive_force(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_player player,
                          hc_tick before);
 
-/// The player has another name, from the tick `since` on. Names are told apart by their numbers: a
-/// player can get several names in one tick.
-void hc_sv_host_named(struct hc_sv_host *host, hc_player player, hc_tick since);
-
-/// Appends to the peer's next DATA the names that it lacks of the players that it sees, if it is
-/// time for some.
-void hc_sv_names_put(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_writer *body,
-                     uint64_t now_us);
-
 /// Answers a client that asks where its world differs, with its next DATA, if it may.
 void hc_sv_desync_ask(struct hc_sv_host *host, struct hc_sv_peer *peer,
                       const struct hc_compare *compare);
@@ -270,7 +161,3 @@ bool hc_sv_users_name_is_valid(const uint8_t name[static HC_NAME_MAX]);
 /// The game's decision about the user of a token, see hc_server_config.admit; 0 admits it.
 enum hc_deny_reason hc_sv_users_admit(const struct hc_sv_host *host, const struct hc_token *token,
                                       const struct hc_address *from);
-
-/// Whether the peer owns `player`, which has joined and is not leaving.
-bool hc_sv_host_plays(const struct hc_sv_host *host, const struct hc_sv_peer *peer,
-                      hc_player player);

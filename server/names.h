@@ -16,6 +16,15 @@ struct hc_sv_names {
     struct hc_player_name sent[HC_NAMES_EACH]; ///< they
 };
 
+/// Whether the next NAMES may be sent. Then none is awaited any more, and the one after it waits.
+bool hc_sv_names_are_due(struct hc_sv_names *names, uint64_t now_us);
+
+/// The datagram `seq` has the `count` names at `sent`, [1, HC_NAMES_EACH], with these numbers. They
+/// are sent again after `resend_us` without an ack.
+void hc_sv_names_sent(struct hc_sv_names *names, struct hc_sv_view *view,
+                      const struct hc_player_name *sent, const uint32_t *numbers, uint32_t count,
+                      uint32_t seq, uint64_t resend_us, uint64_t now_us);
+
 /// The client acked the datagram `seq`.
 void hc_sv_names_acked(struct hc_sv_names *names, struct hc_sv_view *view, uint32_t seq);
 

@@ -6,21 +6,12 @@
 #include <string.h>
 
 hc_player hc_sv_host_add_npc(struct hc_sv_host *host) {
-    for (hc_player p = host->world.players; p-- > 0;) {
-        struct hc_sv_player *player = &host->players[p];
-        if (player->peer != 0 || player->npc)
-            continue;
-        player->npc = true;
-        hc_sv_host_occupy(host, p);
-        return p;
-    }
-    return HC_NO_PLAYER;
+    return hc_sv_players_add_npc(&host->clients.players);
 }
 
 enum hc_status hc_sv_host_name_npc(struct hc_sv_host *host, hc_player player, const char *name) {
     uint8_t field[HC_TOKEN_NAME_SIZE] = {0};
-    if (player >= host->world.players || !host->players[player].npc ||
-        host->players[player].leaving)
+    if (!hc_sv_players_has_npc(&host->clients.players, player))
         return HC_UNEXPECTED;
     size_t size = strlen(name);
     if (size > sizeof field)
@@ -29,17 +20,13 @@ enum hc_status hc_sv_host_name_npc(struct hc_sv_host *host, hc_player player, co
         field[i] = (uint8_t)name[i];
     if (!hc_sv_users_name_is_valid(field))
         return HC_INVALID;
-    struct hc_sv_player *npc = &host->players[player];
-    memcpy(npc->npc_name, field, sizeof field);
-    hc_sv_host_named(host, player, hc_timeline_head(host->timeline) + 1);
+    hc_sv_players_name_npc(&host->clients.players, player, field,
+                           hc_timeline_head(host->timeline) + 1);
     return HC_OK;
 }
 
 enum hc_status hc_sv_host_remove_npc(struct hc_sv_host *host, hc_player player) {
-    if (player >= host->world.players || !host->players[player].npc)
-        return HC_UNEXPECTED;
-    host->players[player].leaving = true;
-    return HC_OK;
+    return hc_sv_players_remove_npc(&host->clients.players, player) ? HC_OK : HC_UNEXPECTED;
 }
 
 enum hc_status hc_sv_host_put_npc_input(struct hc_sv_host *host, hc_player player, hc_tick tick,
@@ -47,8 +34,7 @@ enum hc_status hc_sv_host_put_npc_input(struct hc_sv_host *host, hc_player playe
     const struct hc_game *game = host->world.game;
     uint8_t allowed[HC_INPUT_MAX], before[HC_INPUT_MAX] = {0};
     hc_tick known;
-    if (player >= host->world.players || !host->players[player].npc ||
-        host->players[player].leaving)
+    if (!hc_sv_players_has_npc(&host->clients.players, player))
         return HC_UNEXPECTED;
     if (tick < hc_timeline_head(host->timeline))
         return HC_TOO_OLD;

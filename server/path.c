@@ -15,7 +15,7 @@ static bool is_full(struct hc_sv_host *host, const struct hc_sv_peer *peer,
     hc_sv_address_limit_prefix(&peer->address, present);
     hc_sv_address_limit_prefix(address, other);
     return memcmp(present, other, sizeof present) != 0 &&
-           hc_sv_search_address_is_full(host, address, peer);
+           hc_sv_clients_address_is_full(&host->clients, address, peer);
 }
 
 /// Whether the client's datagrams came from two addresses lately.
@@ -79,7 +79,7 @@ bool hc_sv_path_wants_duplicate(const struct hc_sv_peer *peer, const struct hc_a
 static void move(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct hc_address *to,
                  uint64_t now_us) {
     peer->ticket.any = false; // the reset token in it depends on the address
-    hc_sv_search_move(host, peer, to);
+    hc_sv_clients_move(&host->clients, peer, to);
     peer->path = (struct hc_sv_path){.any = false};
     peer->narrow = (struct hc_sv_narrow){.any = true};
     peer->contest.since = peer->connection.sent.next;
@@ -240,15 +240,12 @@ void hc_sv_path_copy(struct hc_sv_host *host, struct hc_sv_peer *peer, const uin
     // An honest client answers long before the last challenge.
     if (size == 0 || !may_send(path, size) || path->unanswered > HC_PATH_CHALLENGES)
         return;
-    HC_ASSERT(host->copy.size == 0);
     path->bytes_out += size;
     peer->contest.since = peer->connection.sent.next; // its ack may come from either address
     // An address that never acked gains no time by copies: a relay has many of them.
     if (!path->open && peer->contest.acked_us > peer->contest.held_us)
         peer->contest.acked_us = now_us;
-    host->copy.to = path->address;
-    host->copy.size = size;
-    memcpy(host->copy.bytes, bytes, size);
+    hc_sv_outbox_copy(&host->outbox, &path->address, bytes, size);
     host->stats.copies++;
     host->stats.copied_bytes += size;
 }

@@ -119,7 +119,7 @@ static void put_inputs(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_tick
                                          hc_timeline_head(host->timeline) + host->test.future));
     uint32_t count = ticks_in_time(host, message);
     for (unsigned own = 0; own < client->own_count; own++) {
-        if (!hc_sv_host_plays(host, peer, client->own[own]))
+        if (!hc_sv_clients_plays(&host->clients, peer, client->own[own]))
             continue;
         hc_sv_receive_force(host, peer, client->own[own], message->force_before);
         host->stats.inputs_refused += message->count - count;
@@ -127,7 +127,8 @@ static void put_inputs(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_tick
     for (uint32_t i = 0; i < count; i++) {
         for (unsigned own = 0; own < client->own_count; own++) {
             const void *input = hc_input_run_next(run);
-            if (hc_sv_host_plays(host, peer, client->own[own])) // otherwise its join is due
+            if (hc_sv_clients_plays(&host->clients, peer,
+                                    client->own[own])) // otherwise its join is due
                 put_input(host, peer, own, message->first + i, input, oldest);
         }
     }
@@ -233,10 +234,11 @@ static void take_close(struct hc_sv_host *host, struct hc_sv_peer *peer,
         hc_sv_host_drop(host, peer, HC_SERVER_EVENT_LEFT, HC_SV_END_CLOSED, &close, now_us);
     else
         hc_connection_take_close(&peer->connection, &close);
-    if (host->reply_count >= HC_SV_RESETS_WAIT)
+    uint8_t answer[HC_DATAGRAM_MAX];
+    if (hc_sv_outbox_is_crowded(&host->outbox))
         return;
-    struct hc_sv_reply *reply = hc_sv_host_new_reply(host, from);
-    reply->size = hc_connection_answer_close(&peer->connection, reply->bytes, now_us);
+    size_t size = hc_connection_answer_close(&peer->connection, answer, now_us);
+    hc_sv_outbox_reply(&host->outbox, from, answer, size);
 }
 
 static void apply(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct hc_address *from,
@@ -282,7 +284,7 @@ enum hc_status hc_sv_receive_data(struct hc_sv_host *host, const struct hc_addre
     enum hc_status status = hc_datagram_get_data_clear(bytes, size, &cid, &seq);
     if (status != HC_OK)
         return status;
-    struct hc_sv_peer *peer = hc_sv_host_peer(host, cid);
+    struct hc_sv_peer *peer = hc_sv_clients_of_cid(&host->clients, cid);
     if (peer == NULL || hc_connection_is_over(&peer->connection)) {
         hc_sv_handshake_reset(host, from, cid, seq, now_us);
         return HC_UNEXPECTED;

@@ -3,6 +3,7 @@
 #include "common/elapsed.h"
 #include "common/mark.h"
 #include "server/host_internal.h"
+#include "server/naming.h"
 #include "server/path.h"
 
 #include <string.h>
@@ -75,7 +76,7 @@ static void put_messages(struct hc_sv_host *host, struct hc_sv_peer *peer, struc
                                room < HC_EVENTS_ROOM_MIN ? HC_EVENTS_ROOM_MIN : room, now_us);
     if (ticket_due(host, peer, now_us))
         put_ticket(peer, body, now_us);
-    hc_sv_names_put(host, peer, body, now_us);
+    hc_sv_naming_put(&host->clients, &host->replicator, peer, body, now_us);
     peer->messages_sent |= body->at > 0;
 }
 

@@ -14,13 +14,7 @@ enum {
 };
 
 static uint64_t due_us(const struct hc_sv_host *host, hc_tick tick) {
-    return host->epoch_us + hc_tick_due_us(tick, host->world.tick_rate);
-}
-
-uint32_t hc_sv_host_phase_us(const struct hc_sv_host *host, uint64_t now_us) {
-    uint64_t due = due_us(host, hc_timeline_head(host->timeline));
-    uint64_t phase = hc_since(due, now_us);
-    return phase < HC_PHASE_MAX_US ? (uint32_t)phase : HC_PHASE_MAX_US;
+    return hc_sv_schedule_due_us(&host->schedule, tick);
 }
 
 uint32_t hc_sv_host_late_limit(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
@@ -30,7 +24,7 @@ uint32_t hc_sv_host_late_limit(const struct hc_sv_host *host, const struct hc_sv
 
 static void update_lateness(struct hc_sv_host *host) {
     hc_tick head = hc_timeline_head(host->timeline);
-    for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_host_next_peer(host, peer)) != NULL;)
+    for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_clients_next(&host->clients, peer)) != NULL;)
         if (peer->state == HC_SV_PEER_PLAYING)
             hc_sv_lateness_tick(&peer->lateness, head, host->world.tick_rate);
 }
@@ -39,15 +33,15 @@ static void update_lateness(struct hc_sv_host *host) {
 /// clients, which cannot send any, and of NPCs, whose inputs come in time.
 static void close_window(struct hc_sv_host *host) {
     hc_tick head = hc_timeline_head(host->timeline);
-    hc_player p = hc_sv_host_next_player(host, 0);
-    for (; p < host->world.players; p = hc_sv_host_next_player(host, p + 1u)) {
-        if (!host->players[p].in)
+    hc_player p = hc_sv_players_next(&host->clients.players, 0);
+    for (; p < host->world.players; p = hc_sv_players_next(&host->clients.players, p + 1u)) {
+        if (!host->clients.players.slots[p].in)
             continue;
-        if (host->players[p].npc) {
+        if (host->clients.players.slots[p].npc) {
             hc_timeline_force(host->timeline, p, head + 1);
             continue;
         }
-        struct hc_sv_peer *peer = &host->peers[host->players[p].peer - 1];
+        struct hc_sv_peer *peer = &host->clients.peers[host->clients.players.slots[p].peer - 1];
         uint32_t late_limit = hc_sv_host_late_limit(host, peer);
         if (hc_sv_peer_lingers(peer))
             hc_sv_receive_force(host, peer, p, head + 1);
@@ -59,9 +53,9 @@ static void close_window(struct hc_sv_host *host) {
 /// F: every tick before it has all its inputs, or accepts no more.
 static hc_tick final_tick(const struct hc_sv_host *host) {
     hc_tick head = hc_timeline_head(host->timeline), final = head;
-    hc_player p = hc_sv_host_next_player(host, 0);
-    for (; p < host->world.players; p = hc_sv_host_next_player(host, p + 1u))
-        if (host->players[p].in)
+    hc_player p = hc_sv_players_next(&host->clients.players, 0);
+    for (; p < host->world.players; p = hc_sv_players_next(&host->clients.players, p + 1u))
+        if (host->clients.players.slots[p].in)
             final = hc_tick_min(final, hc_timeline_inputs_through(host->timeline, p) + 1);
     return hc_tick_max(final, hc_tick_back(head, host->config.history));
 }
@@ -69,7 +63,7 @@ static hc_tick final_tick(const struct hc_sv_host *host) {
 /// Whether the peer can be sent a snapshot: all of its players have joined.
 static bool ready(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
     for (unsigned i = 0; i < peer->replication.own_count; i++)
-        if (!hc_sv_host_plays(host, peer, peer->replication.own[i]))
+        if (!hc_sv_clients_plays(&host->clients, peer, peer->replication.own[i]))
             return false;
     return peer->state == HC_SV_PEER_PLAYING;
 }
@@ -139,7 +133,8 @@ static void mark_snapshot(struct hc_sv_host *host, struct hc_sv_peer *peer, bool
 static void mark_due(struct hc_sv_host *host) {
     struct hc_server_overload *counts = &host->stats.overload;
     uint32_t clients[2] = {0};
-    for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_host_next_peer(host, peer)) != NULL;) {
+    for (struct hc_sv_peer *peer = NULL;
+         (peer = hc_sv_clients_next(&host->clients, peer)) != NULL;) {
         peer->messages_due = peer->state == HC_SV_PEER_PLAYING;
         if (!ready(host, peer))
             continue;
@@ -176,7 +171,7 @@ static void tick(struct hc_sv_host *host, uint64_t now_us) {
     host->stats.remembered = host->spent.counts;
     hc_sv_host_note_matches(host, final);
     mark_due(host);
-    host->send_cursor = 0;
+    hc_sv_outbox_seek(&host->outbox, 0);
 }
 
 void hc_sv_host_note_work(struct hc_sv_host *host, uint64_t advance_us, uint64_t send_us,
@@ -211,23 +206,21 @@ void hc_sv_host_advance(struct hc_sv_host *host, uint64_t now_us) {
         tick(host, now_us);
     // Too late to catch up: leave out the missed ticks and set the clock back by them.
     while (tick_due(host, now_us)) {
-        hc_tick head = hc_timeline_head(host->timeline);
-        uint64_t behind = hc_since(due_us(host, head + 1), now_us);
-        uint64_t missed = behind * host->world.tick_rate / 1000000 + 1;
         HC_MARK("epoch-set-back");
-        host->stats.ticks_missed += missed;
-        host->epoch_us += (missed * 1000000 + host->world.tick_rate - 1) / host->world.tick_rate;
+        host->stats.ticks_missed +=
+            hc_sv_schedule_skip(&host->schedule, hc_timeline_head(host->timeline), now_us);
     }
     if (hc_sv_host_ended(host) && !host->shutting_down)
         hc_sv_host_shutdown(host, now_us);
-    host->send_cursor = 0; // because a CLOSE may be due without a tick
+    hc_sv_outbox_seek(&host->outbox, 0); // because a CLOSE may be due without a tick
 }
 
 uint64_t hc_sv_host_deadline(const struct hc_sv_host *host) {
     uint64_t deadline = UINT64_MAX;
     if (!hc_sv_host_ended(host))
         deadline = due_us(host, hc_timeline_head(host->timeline) + 1);
-    for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_host_next_peer(host, peer)) != NULL;) {
+    for (struct hc_sv_peer *peer = NULL;
+         (peer = hc_sv_clients_next(&host->clients, peer)) != NULL;) {
         uint64_t close_us = hc_connection_close_due_us(&peer->connection);
         deadline = close_us < deadline ? close_us : deadline;
     }

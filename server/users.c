@@ -8,14 +8,14 @@
 
 enum hc_status hc_sv_host_kick(struct hc_sv_host *host, uint32_t cid, enum hc_close_reason reason,
                                uint64_t now_us) {
-    struct hc_sv_peer *peer = hc_sv_host_peer(host, cid);
+    struct hc_sv_peer *peer = hc_sv_clients_of_cid(&host->clients, cid);
     if (reason != HC_CLOSE_KICKED && (reason < HC_CLOSE_GAME || reason > HC_CLOSE_GAME_LAST))
         return HC_INVALID;
     if (peer == NULL || !hc_sv_peer_has_session(peer))
         return HC_UNEXPECTED;
     hc_sv_host_drop(host, peer, HC_SERVER_EVENT_LEFT, HC_SV_END_SENT,
                     &(struct hc_close){.reason = reason}, now_us);
-    host->send_cursor = 0;
+    hc_sv_outbox_seek(&host->outbox, 0);
     return HC_OK;
 }
 
@@ -31,7 +31,8 @@ enum hc_status hc_sv_host_set_refused(struct hc_sv_host *host, const uint64_t *c
     refused->not_before_s = not_before_s;
     for (uint32_t i = 0; i < count; i++)
         refused->client_ids[i] = client_ids[i];
-    for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_host_next_peer(host, peer)) != NULL;) {
+    for (struct hc_sv_peer *peer = NULL;
+         (peer = hc_sv_clients_next(&host->clients, peer)) != NULL;) {
         struct hc_close close = {.reason = 0};
         if (hc_sv_refused_has(refused, peer->user.client_id))
             close.reason = HC_CLOSE_REFUSED;
@@ -40,7 +41,7 @@ enum hc_status hc_sv_host_set_refused(struct hc_sv_host *host, const uint64_t *c
         if (hc_sv_peer_has_session(peer) && close.reason != 0)
             hc_sv_host_drop(host, peer, HC_SERVER_EVENT_LEFT, HC_SV_END_SENT, &close, now_us);
     }
-    host->send_cursor = 0;
+    hc_sv_outbox_seek(&host->outbox, 0);
     return HC_OK;
 }
 

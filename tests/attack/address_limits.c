@@ -179,7 +179,8 @@ static void open_searched(struct attack *attack, struct searched *searched, uint
         raw_client_begin(&other, host, hc_address_ipv4(127, 0, 0, 1, 1000 + i), 100 + i, 100 + i);
         attack_require(attack, raw_client_join(&other, 1, now_us), "a client cannot join");
         for (unsigned ended = 0; ended < HC_SV_ENDED_EACH; ended++)
-            hc_sv_host_remember_ended(host, hc_sv_host_peer(host, other.cid), false, true, now_us);
+            hc_sv_clients_ended(&host->clients, hc_sv_clients_of_cid(&host->clients, other.cid),
+                                false, true, now_us);
     }
     raw_client_begin(&searched->player, host, hc_address_ipv4(198, 51, 100, 1, 4000), 7, 7);
     attack_require(attack, raw_client_join(&searched->player, 1, now_us), "it cannot join");
@@ -191,7 +192,7 @@ static void open_searched(struct attack *attack, struct searched *searched, uint
 
 /// Counts what the searches for CONNECTs of an account that is connected read from the host.
 static uint64_t ask_by_connect(struct attack *attack, struct searched *searched) {
-    const struct hc_sv_search *search = &searched->target.host->search;
+    const struct hc_sv_search *search = &searched->target.host->clients.search;
     uint64_t before = search->matches;
     for (unsigned i = 0; i < ASKED; i++)
         attack_try(attack, raw_client_send_connect(&searched->again, searched->connect,
@@ -201,7 +202,7 @@ static uint64_t ask_by_connect(struct attack *attack, struct searched *searched)
 
 /// The same for DATA of a client, each from another address.
 static uint64_t ask_by_address(struct attack *attack, struct searched *searched) {
-    const struct hc_sv_search *search = &searched->target.host->search;
+    const struct hc_sv_search *search = &searched->target.host->clients.search;
     uint64_t before = search->matches;
     for (unsigned i = 0; i < ASKED; i++) {
         searched->player.address = hc_address_ipv4(10, 1, (uint8_t)i, 1, 4000);

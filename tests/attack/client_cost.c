@@ -62,7 +62,7 @@ static void send_costly(struct attack *attack, struct cost *cost, unsigned i, un
     struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
     struct hc_sv_host *host = hc_sim_host(cost->players->sim);
     struct raw_client *raw = &cost->raws[i];
-    uint32_t sent = hc_sv_host_peer(host, raw->cid)->connection.sent.next - 1;
+    uint32_t sent = hc_sv_clients_of_cid(&host->clients, raw->cid)->connection.sent.next - 1;
     hc_tick head = hc_timeline_head(hc_sv_host_timeline(host)), last = head + DELAY;
     uint32_t late = costly & COSTLY_ACKS ? ACKS_LATE + i % ACKS_MORE : 6;
     struct hc_input_message message = {.client_tick = costly & COSTLY_TICK ? 1 : head,
@@ -391,7 +391,8 @@ static double play_watched(struct attack *attack, struct watched *watched) {
     }
     for (unsigned i = 0; i < WATCHERS; i++) {
         struct raw_client *raw = &watched->watchers[i];
-        uint32_t ack = hc_sv_host_peer(target->host, raw->cid)->connection.sent.next - 1;
+        uint32_t ack =
+            hc_sv_clients_of_cid(&target->host->clients, raw->cid)->connection.sent.next - 1;
         size_t size = raw_client_seal(raw, NULL, 0, ack, ack > 32 ? UINT32_MAX : 0, sealed);
         hc_sv_host_receive(target->host, &raw->address, sealed, size, target->now_us);
     }

@@ -60,7 +60,7 @@ static void send_inputs(struct cheat *cheat, hc_tick last) {
     uint8_t bytes[HC_DATA_BODY_MAX], sealed[HC_DATAGRAM_MAX];
     struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
     struct hc_sv_host *host = hc_sim_host(cheat->players->sim);
-    uint32_t sent = hc_sv_host_peer(host, cheat->raw.cid)->connection.sent.next - 1;
+    uint32_t sent = hc_sv_clients_of_cid(&host->clients, cheat->raw.cid)->connection.sent.next - 1;
     struct hc_input_message message = {.client_tick = head_of(cheat->players),
                                        .force_before = cheat->raw.welcome.tick,
                                        .first = cheat->next,

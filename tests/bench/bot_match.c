@@ -350,8 +350,9 @@ static bool find_peers(struct match *match) {
     for (unsigned c = 0; c < match->config->players; c++) {
         uint16_t port = hc_sim_address(match->sim, c).port;
         for (unsigned i = 0; i < host->config.clients; i++)
-            if (host->peers[i].state == HC_SV_PEER_PLAYING && host->peers[i].address.port == port)
-                match->peers[c] = &host->peers[i];
+            if (host->clients.peers[i].state == HC_SV_PEER_PLAYING &&
+                host->clients.peers[i].address.port == port)
+                match->peers[c] = &host->clients.peers[i];
         if (match->peers[c] == NULL ||
             hc_client_state(hc_sim_client(match->sim, c)) != HC_CLIENT_PLAYING)
             return false;

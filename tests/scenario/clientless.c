@@ -9,15 +9,14 @@
 enum { AHEAD = 3, DELAYS = 8 };
 
 static bool is_clientless(const struct hc_sv_host *host, hc_player player) {
-    const struct hc_sv_player *slot = &host->players[player];
-    return slot->in && host->peers[slot->peer - 1].state == HC_SV_PEER_FREE;
+    const struct hc_sv_player *slot = &host->clients.players.slots[player];
+    return slot->in && host->clients.peers[slot->peer - 1].state == HC_SV_PEER_FREE;
 }
 
 void clientless_join(struct hc_sv_host *host, hc_player first) {
     for (hc_player p = first; p < host->world.players; p++) {
-        ck_assert_uint_eq(host->players[p].peer, 0);
-        host->players[p].peer = (uint16_t)(p + 1);
-        hc_sv_host_occupy(host, p);
+        ck_assert_uint_eq(host->clients.players.slots[p].peer, 0);
+        hc_sv_players_assign(&host->clients.players, p, 1, (hc_player[HC_OWN_PLAYERS_MAX]){p});
     }
 }
 

@@ -63,7 +63,7 @@ static void host_ticked(void *context, struct hc_sim *sim) {
     struct sent *sent = context;
     const struct hc_sv_host *host = hc_sim_host(sim);
     for (unsigned i = 0; i < CLIENTS; i++) {
-        const struct hc_sv_client *client = &host->peers[i].replication;
+        const struct hc_sv_client *client = &host->clients.peers[i].replication;
         hc_tick head = client->newest_head;
         if (sent->counts && head != sent->newest_heads[i]) {
             sent->heads[head % EVERY]++;

@@ -382,8 +382,8 @@ FAULTS = {
     "attempt-again": Fault(
         "server/handshake.c",
         "a late CONNECT of an attempt that has ended is admitted again",
-        "    if (hc_sv_search_has_ended(host, client_id, connect->client_nonce, now_us))\n",
-        "    if (now_us == 0 && hc_sv_search_has_ended(host, client_id, connect->client_nonce, now_us))\n",
+        "    if (hc_sv_clients_has_ended(&host->clients, client_id, connect->client_nonce, now_us))\n",
+        "    if (now_us == 0 && hc_sv_clients_has_ended(&host->clients, client_id, connect->client_nonce, now_us))\n",
     ),
     # ---- Game events ----
     "event-shown-again": Fault(
@@ -452,7 +452,7 @@ FAULTS = {
     "name-sent-once": Fault(
         "server/names.c",
         "a name whose datagram was lost is not sent again",
-        "            slot->name.acked = players == NULL;\n",
+        "            slot->name.acked = numbers == NULL;\n",
         "            slot->name.acked = true;\n",
     ),
     "name-outlives-its-player": Fault(
@@ -462,10 +462,10 @@ FAULTS = {
         "name->name[0] != 0 ? name->name : NULL;",
     ),
     "npc-renamed-in-vain": Fault(
-        "server/names.c",
+        "server/players.c",
         "clients are not sent the new name of an NPC",
-        "    host->players[player].name_number = ++host->newest_name;\n",
-        "    host->players[player].name_number = 1;\n",
+        "    players->slots[player].name_number = ++players->newest_name;\n",
+        "    players->slots[player].name_number = 1;\n",
     ),
     # ---- Sessions ----
     "pinned-too-short": Fault(
@@ -498,11 +498,12 @@ FAULTS = {
         "        connection->messages->unreliable_out = sent;\n",
     ),
     "another's-players": Fault(
-        "server/search.c",
+        "server/clients.c",
         "a new client takes over the players of a lingering one",
-        "        if (host->search.users[i] != user)\n            continue;\n",
-        "        if (hc_sv_peer_lingers(&host->peers[i]))\n            return &host->peers[i];\n"
-        "        if (host->search.users[i] != user)\n            continue;\n",
+        "    unsigned place = hc_sv_search_next_user(search, 0, client_id);\n",
+        "    for (unsigned i = 0; i < clients->config.places; i++)\n"
+        "        if (hc_sv_peer_lingers(&clients->peers[i]))\n            return &clients->peers[i];\n"
+        "    unsigned place = hc_sv_search_next_user(search, 0, client_id);\n",
     ),
     "old-inputs-waited-for": Fault(
         "server/handshake.c",
@@ -600,10 +601,10 @@ FAULTS = {
         "    while (tick_due(host, now_us) && now_us == UINT64_MAX) {\n",
     ),
     "epoch-not-set-on": Fault(
-        "server/ticks.c",
+        "server/schedule.c",
         "the clock is not advanced by the ticks that the server has left out",
-        "        host->epoch_us += (missed * 1000000",
-        "        host->epoch_us += (0 * 1000000",
+        "    schedule->epoch_us += (missed * 1000000",
+        "    schedule->epoch_us += (0 * 1000000",
     ),
     "clock-half-way": Fault(
         "client/link/clock.c",

@@ -132,7 +132,8 @@ static void keep_world(struct storm_match *match, struct storm_sent *sent) {
 /// the `ticks` up to the head.
 static void look_at_room(const struct storm_match *match, const struct storm_conn *conn,
                          size_t size, uint32_t ticks, struct storm_sent *sent) {
-    const struct hc_sv_peer *peer = hc_sv_host_peer(hc_sim_host(match->sim), conn->cid);
+    const struct hc_sv_peer *peer =
+        hc_sv_clients_of_cid(&hc_sim_host(match->sim)->clients, conn->cid);
     int64_t players = storm_truth_world(match->truth)->players;
     int64_t margin =
         (players > ROOM_PLAYERS_LEAST ? players : ROOM_PLAYERS_LEAST) * ROOM_PLAYER + ROOM_UNIT;

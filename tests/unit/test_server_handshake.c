@@ -46,15 +46,15 @@ START_TEST(attempt_has_one_connection_and_one_accept_at_any_address) {
     for (unsigned n = 0; n < 4; n++) { // also after a second without DATA
         ck_assert(connects(&elsewhere));
         ck_assert_mem_eq(answer, first, sizeof first);
-        ck_assert(hc_address_equal(&host->peers[0].address, &elsewhere.from));
+        ck_assert(hc_address_equal(&host->clients.peers[0].address, &elsewhere.from));
         ck_assert(connects(&client));
-        ck_assert(hc_address_equal(&host->peers[0].address, &client.from));
+        ck_assert(hc_address_equal(&host->clients.peers[0].address, &client.from));
         now_us += SECOND_US;
     }
     ck_assert(connects(&elsewhere));
     ck_assert_int_eq(send_empty(&elsewhere), HC_OK);
     ck_assert_int_eq(send_connect(&client), HC_DUPLICATE); // from now on its DATA show its address
-    ck_assert(hc_address_equal(&host->peers[0].address, &elsewhere.from));
+    ck_assert(hc_address_equal(&host->clients.peers[0].address, &elsewhere.from));
     ck_assert_uint_eq(hc_sv_host_stats(host)->joins, 1);
     ck_assert_uint_eq(hc_sv_host_stats(host)->resumed, 0);
 }
@@ -73,7 +73,7 @@ START_TEST(attempt_cannot_move_to_an_address_that_is_full) {
     }
     ck_assert_int_eq(send_connect(&elsewhere), HC_OK);
     ck_assert(is_denied(&elsewhere, HC_DENY_LIMIT, true));
-    ck_assert(hc_address_equal(&host->peers[0].address, &client.from));
+    ck_assert(hc_address_equal(&host->clients.peers[0].address, &client.from));
 }
 END_TEST
 
@@ -363,7 +363,7 @@ START_TEST(server_sends_a_keep_alive_while_a_byte_may_be_sent) {
     struct client client = client_at(loopback(1000), 1);
     ck_assert(connects(&client));
     ck_assert_int_eq(send_empty(&client), HC_OK);
-    struct hc_sv_peer *peer = hc_sv_host_peer(host, client.cid);
+    struct hc_sv_peer *peer = hc_sv_clients_of_cid(&host->clients, client.cid);
     now_us += HC_KEEP_ALIVE_US;
     peer->ticket.acked = true;
     for (uint32_t room = 0; room < 2; room++) {
@@ -491,7 +491,7 @@ START_TEST(connection_without_seqs_is_lost_and_its_client_reconnects) {
     ck_assert_int_eq(
         deliver(&client.from, bytes, hc_endpoint_put_data(&client.endpoint, true, &data, bytes)),
         HC_OK);
-    host->peers[0].connection.sent.next = HC_SEQ_LOST - 10;
+    host->clients.peers[0].connection.sent.next = HC_SEQ_LOST - 10;
     for (unsigned tick = 0; tick < 30; tick++) {
         now_us += SECOND_US / 60;
         (void)hc_sv_host_send_message(host, data.cid, "hi", 2, now_us);

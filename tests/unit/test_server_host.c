@@ -402,7 +402,7 @@ START_TEST(datagram_may_arrive_while_the_snapshot_that_it_acks_is_made) {
     begin();
     struct client client = join(1000, 1);
     wait_ticks(2);
-    struct hc_sv_peer *peer = hc_sv_host_peer(host, client.cid);
+    struct hc_sv_peer *peer = hc_sv_clients_of_cid(&host->clients, client.cid);
     hc_replay_accept(&client.replay, peer->connection.sent.next - 1);
     now_us -= TICK_US / 4;
     send_inputs(&client, 1, 4);
@@ -413,7 +413,7 @@ END_TEST
 START_TEST(datagrams_read_in_another_order_than_they_arrived_stall_no_address) {
     begin();
     struct client client = join(1000, 1);
-    struct hc_sv_peer *peer = hc_sv_host_peer(host, client.cid);
+    struct hc_sv_peer *peer = hc_sv_clients_of_cid(&host->clients, client.cid);
     for (unsigned i = 0; i < 4; i++) {
         wait_ticks(1);
         hc_replay_accept(&client.replay, peer->connection.sent.next - 1);

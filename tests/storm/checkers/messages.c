@@ -194,7 +194,7 @@ static void host_receives(struct storm_match *match, struct messages *messages,
 
 static void host_sends(struct storm_match *match, struct messages *messages,
                        struct hc_sv_host *host, const struct storm_conn *conn) {
-    const struct hc_sv_peer *peer = hc_sv_host_peer(host, conn->cid);
+    const struct hc_sv_peer *peer = hc_sv_clients_of_cid(&host->clients, conn->cid);
     if (peer == NULL) {
         wrong(match, conn->seat, 0, "to a connection that the server does not have");
         return;

@@ -15,7 +15,7 @@ enum {
 /// How late inputs may be that the server still waits for.
 static uint32_t late_limit_of(const struct storm_match *match, const struct storm_conn *conn) {
     struct hc_sv_host *host = hc_sim_host(match->sim);
-    const struct hc_sv_peer *peer = hc_sv_host_peer(host, conn->cid);
+    const struct hc_sv_peer *peer = hc_sv_clients_of_cid(&host->clients, conn->cid);
     return peer == NULL ? (uint32_t)storm_match_get(match, STORM_history)
                         : hc_sv_host_late_limit(host, peer);
 }
