@@ -227,7 +227,7 @@ static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *fr
     memcpy(peer->replication.own, taken, sizeof taken);
     build_accept(host, peer, attempt, false, now_us);
     host->stats.joins++;
-    hc_sv_host_joined(host, peer);
+    hc_sv_program_joined(&host->program, peer);
     return reply_accept(host, peer);
 }
 
@@ -251,7 +251,7 @@ static enum hc_status reconnect(struct hc_sv_host *host, struct hc_sv_peer *peer
     if (peer->state == HC_SV_PEER_PLAYING)
         hc_sv_clients_ended(&host->clients, peer, false, false, now_us);
     if (!resumed) {
-        hc_sv_host_drop_unread(host, peer);
+        hc_sv_program_drop(&host->program, peer);
         hc_events_channel_begin(&peer->messages);
     }
     HC_MARK("client-reconnected");
@@ -265,7 +265,7 @@ static enum hc_status reconnect(struct hc_sv_host *host, struct hc_sv_peer *peer
     connect_peer(host, peer, from, attempt, now_us);
     build_accept(host, peer, attempt, resumed, now_us);
     host->stats.resumed++;
-    hc_sv_host_changed(host, peer, HC_SERVER_EVENT_RECONNECTED);
+    hc_sv_program_changed(&host->program, peer, HC_SERVER_EVENT_RECONNECTED);
     peer->former = attempt->continues;
     return reply_accept(host, peer);
 }
@@ -314,7 +314,7 @@ static enum hc_status check_attempt(struct hc_sv_host *host, const struct hc_add
         return HC_FULL;
     }
     bool resumes = known != NULL && known->replication.own_count == attempt->connect.players;
-    if (!resumes && !hc_sv_host_events_fit(host))
+    if (!resumes && !hc_sv_program_has_room(&host->program))
         return HC_FULL;
     *reason = attempt->connect.players == 0 ? HC_DENY_SPECTATORS : HC_DENY_FULL;
     if (!hc_sv_clients_have_room(&host->clients, known, attempt->connect.players,

@@ -140,13 +140,13 @@ static bool build(struct hc_sv_host *host) {
     struct hc_sv_clients_config clients = clients_config(host);
     bool has_clients = replicates && hc_sv_clients_init(&host->clients, &clients);
     host->stats.memory_bytes += replicates ? hc_sv_clients_memory(&clients) : 0;
-    host->event_places = 2u * places_of(&host->config) + HC_SV_EVENTS_MORE;
-    host->events = obtain(host, host->event_places * sizeof *host->events);
+    bool has_program =
+        hc_sv_program_init(&host->program, places_of(&host->config), config->allocator);
+    host->stats.memory_bytes += hc_sv_program_memory(places_of(&host->config));
     uint32_t users = HC_REMEMBERED_EACH * (uint32_t)places_of(&host->config);
     users = users > config->remembered_users ? users : config->remembered_users;
     host->spent_memory = obtain(host, hc_sv_spent_layout(&host->spent, users, NULL));
-    if (host->timeline == NULL || !has_clients || host->events == NULL ||
-        host->spent_memory == NULL)
+    if (host->timeline == NULL || !has_clients || !has_program || host->spent_memory == NULL)
         return false;
     hc_sv_spent_layout(&host->spent, users, host->spent_memory);
     return true;
@@ -215,7 +215,7 @@ void hc_sv_host_destroy(struct hc_sv_host *host) {
         return;
     const struct hc_allocator *allocator = host->config.allocator;
     hc_release(allocator, host->spent_memory);
-    hc_release(allocator, host->events);
+    hc_sv_program_free(&host->program);
     hc_sv_clients_free(&host->clients);
     hc_sv_replicator_free(&host->replicator);
     hc_timeline_destroy(host->timeline);
@@ -407,10 +407,66 @@ uint64_t hc_sv_host_unix_s(const struct hc_sv_host *host, uint64_t now_us) {
     return hc_sv_host_unix_us(host, now_us) / 1000000;
 }
 
+// ---- The program --------------------------------------------------------------------------------
+
+bool hc_sv_host_poll_event(struct hc_sv_host *host, struct hc_server_event *event) {
+    return hc_sv_program_poll(&host->program, &host->clients, event);
+}
+
+bool hc_sv_host_next_game_event(struct hc_sv_host *host, struct hc_server_game_event *event) {
+    struct hc_sv_final_event next;
+    if (!hc_sv_final_events_next(&host->replicator.final_events, &next))
+        return false;
+    *event = (struct hc_server_game_event){.tick = next.tick,
+                                           .entity = next.entity,
+                                           .kind = (uint8_t)hc_game_event_kind(next.event),
+                                           .number = hc_game_event_number(next.event)};
+    return true;
+}
+
+enum hc_status hc_sv_host_send_message(struct hc_sv_host *host, uint32_t cid, const void *message,
+                                       size_t size, uint64_t now_us) {
+    struct hc_sv_peer *peer = hc_sv_clients_of_cid(&host->clients, cid);
+    if (peer == NULL || !hc_sv_peer_has_session(peer))
+        return HC_UNEXPECTED;
+    enum hc_status status = hc_events_put(&peer->messages.out, message, size);
+    if (status == HC_FULL)
+        hc_sv_host_drop(host, peer, HC_SERVER_EVENT_LEFT, HC_SV_END_SENT,
+                        &(struct hc_close){.reason = HC_CLOSE_TIMEOUT}, now_us);
+    return status;
+}
+
+const uint8_t *hc_sv_host_next_message(struct hc_sv_host *host,
+                                       struct hc_server_message *received) {
+    return hc_sv_program_next_message(&host->program, &host->clients, received);
+}
+
+enum hc_status hc_sv_host_send_unreliable(struct hc_sv_host *host, uint32_t cid,
+                                          const void *message, size_t size) {
+    struct hc_sv_peer *peer = hc_sv_clients_of_cid(&host->clients, cid);
+    if (peer == NULL || peer->state != HC_SV_PEER_PLAYING)
+        return HC_UNEXPECTED;
+    enum hc_status status = hc_unreliable_put(&peer->messages.unreliable_out, message, size);
+    host->stats.unreliable_dropped += status == HC_FULL;
+    return status;
+}
+
+const uint8_t *hc_sv_host_next_unreliable(struct hc_sv_host *host,
+                                          struct hc_server_message *received) {
+    return hc_sv_program_next_unreliable(&host->program, &host->clients, received);
+}
+
 // ---- Queries ------------------------------------------------------------------------------------
 
 bool hc_sv_host_closed(const struct hc_sv_host *host) {
     return host->shutting_down && hc_sv_clients_are_gone(&host->clients);
+}
+
+uint32_t hc_sv_host_sessions(const struct hc_sv_host *host, struct hc_server_session *out,
+                             uint32_t most) {
+    uint32_t count = hc_sv_clients_sessions(&host->clients, out, most);
+    HC_ASSERT(count == host->program.sessions);
+    return count;
 }
 
 const struct hc_timeline *hc_sv_host_timeline(const struct hc_sv_host *host) {

@@ -13,12 +13,12 @@
 #include "server/address_limit.h"
 #include "server/refused_clients.h"
 #include "server/outbox.h"
+#include "server/program.h"
 #include "server/replication/replicator.h"
 #include "server/schedule.h"
 #include "server/spent_tokens.h"
 
 enum {
-    HC_SV_EVENTS_MORE = 64,  ///< places for events, beside two for each client's
     HC_SV_RESETS_US = 50000, ///< the burst of all RESETs
 };
 
@@ -35,7 +35,6 @@ struct hc_sv_host {
     struct hc_unix_time unix_time;
     uint64_t resets_us; ///< the end of all RESETs so far at the allowed rate
     struct hc_sv_address_limit reset_rate;
-    bool match_over; ///< at the final tick
     bool shutting_down;
     uint32_t restart_ms; ///< while it shuts down: until it is back; 0: never
 
@@ -44,10 +43,7 @@ struct hc_sv_host {
 
     struct hc_sv_clients clients;
     struct hc_sv_outbox outbox;
-    struct hc_server_event *events; ///< [event_places], a ring; see events.c
-    unsigned event_places, event_first, event_count;
-    unsigned sessions; ///< peers with a session
-    unsigned unread;   ///< peers with changes that the program has not read
+    struct hc_sv_program program;
     struct hc_sv_address_limit rate;
     struct hc_sv_spent spent;
     uint8_t *spent_memory;
@@ -55,10 +51,6 @@ struct hc_sv_host {
     struct hc_sv_forged forged;
     struct hc_sv_overload overload;
     uint64_t noted_steps, noted_resimulated; ///< of the timeline, when work was last noted
-    unsigned unread_messages;                ///< of clients' games
-    unsigned unread_unreliable;              ///< unreliable ones
-    unsigned message_cursor;                 ///< the peer whose messages are read next
-    unsigned unreliable_cursor;              ///< and whose unreliable ones
     uint64_t arrived_us;                     ///< newest arrival of a DATA that names a client
     uint8_t opened[HC_DATAGRAM_MAX];         ///< the DATA being read
     struct hc_body body;                     ///< its body
@@ -83,28 +75,6 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer,
 
 /// The connection of a client is lost: the client lingers, or is dropped.
 void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us);
-
-/// Whether a session may begin: the program has read enough of the events.
-bool hc_sv_host_events_fit(const struct hc_sv_host *host);
-
-/// A session begins: queues JOINED. hc_sv_host_events_fit.
-void hc_sv_host_joined(struct hc_sv_host *host, struct hc_sv_peer *peer);
-
-/// A session has ended: queues LEFT or TIMEOUT in the place that is reserved for it.
-void hc_sv_host_ended_session(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                              enum hc_server_event_kind kind, enum hc_sv_ending ending,
-                              enum hc_close_reason close);
-
-/// A session was lost, has reconnected, or has moved: the program reads how it stands then.
-void hc_sv_host_changed(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                        enum hc_server_event_kind kind);
-
-/// Queues MATCH_ENDED for each tick after `before` up to the final one at which a match ended, if
-/// the program reads events.
-void hc_sv_host_note_matches(struct hc_sv_host *host, hc_tick before);
-
-/// Takes the peer's unread messages from the counts, before they are dropped.
-void hc_sv_host_drop_unread(struct hc_sv_host *host, const struct hc_sv_peer *peer);
 
 /// Draws `size` unpredictable bytes, at most HC_RATCHET_SIZE.
 void hc_sv_host_unpredictable(struct hc_sv_host *host, uint8_t *out, size_t size);

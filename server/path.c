@@ -85,7 +85,7 @@ static void move(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct 
     peer->contest.since = peer->connection.sent.next;
     peer->contest.acked_us = peer->contest.held_us = now_us;
     host->stats.moved++;
-    hc_sv_host_changed(host, peer, HC_SERVER_EVENT_MOVED);
+    hc_sv_program_changed(&host->program, peer, HC_SERVER_EVENT_MOVED);
 }
 
 /// Begins to validate another address.

@@ -217,7 +217,7 @@ static void take_unreliable(struct hc_sv_host *host, struct hc_sv_peer *peer) {
     hc_body_next_of(&host->body, HC_MESSAGE_UNRELIABLE);
     uint32_t count = hc_unreliable_take(&peer->messages.unreliable_in, hc_body_values(&host->body),
                                         &host->stats.unreliable_dropped);
-    host->unread_unreliable += count;
+    hc_sv_program_arrived(&host->program, 0, count);
     host->stats.unreliable_received += count;
 }
 
@@ -246,7 +246,8 @@ static void apply(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct
     if (received->has_response)
         hc_sv_path_response(host, peer, from, received->response, now_us);
     if (received->has_events)
-        host->unread_messages += hc_events_channel_take(&peer->messages, &host->body);
+        hc_sv_program_arrived(&host->program, hc_events_channel_take(&peer->messages, &host->body),
+                              0);
     if (received->has_unreliable)
         take_unreliable(host, peer);
     if (received->has_input)

@@ -22,7 +22,8 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer,
                      enum hc_server_event_kind kind, enum hc_sv_ending ending,
                      const struct hc_close *close, uint64_t now_us) {
     HC_ASSERT(hc_sv_peer_has_session(peer));
-    hc_sv_host_ended_session(host, peer, kind, ending, close->reason);
+    bool by_client = ending == HC_SV_END_CLOSED || ending == HC_SV_END_REPLACED;
+    hc_sv_program_ended(&host->program, peer, kind, by_client, close->reason);
     if (kind == HC_SERVER_EVENT_TIMEOUT)
         host->stats.timeouts++;
     else
@@ -30,7 +31,7 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer,
     const struct hc_sv_client *client = &peer->replication;
     hc_sv_players_leave(&host->clients.players, hc_sv_clients_place(&host->clients, peer),
                         client->own_count, client->own);
-    hc_sv_host_drop_unread(host, peer);
+    hc_sv_program_drop(&host->program, peer);
     bool never_received = kind == HC_SERVER_EVENT_TIMEOUT && peer->connection.replay.newest == 0;
     if (peer->state == HC_SV_PEER_PLAYING)
         hc_sv_clients_ended(&host->clients, peer, never_received, ending == HC_SV_END_CLOSED,
@@ -56,7 +57,7 @@ void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t 
         hc_sv_host_drop(host, peer, HC_SERVER_EVENT_TIMEOUT, HC_SV_END_SENT, &timed_out, now_us);
         return;
     }
-    hc_sv_host_changed(host, peer, HC_SERVER_EVENT_LOST);
+    hc_sv_program_changed(&host->program, peer, HC_SERVER_EVENT_LOST);
     host->stats.lost++;
     hc_sv_clients_ended(&host->clients, peer, peer->connection.replay.newest == 0, false, now_us);
     hc_sv_peer_lose(peer, now_us + host->config.linger_us, now_us);

@@ -150,6 +150,18 @@ static void mark_due(struct hc_sv_host *host) {
     counts->late_limited_ticks += host->overload.late_most < host->config.history;
 }
 
+/// Notes for each tick after `before` up to the final one whether a match is over.
+static void note_matches(struct hc_sv_host *host, hc_tick before) {
+    const struct hc_game *game = host->world.game;
+    for (hc_tick t = before; game->match_over != NULL && t < host->replicator.final;) {
+        t++;
+        const uint8_t *referee = hc_timeline_states(host->timeline, t);
+        bool over = hc_timeline_presence(host->timeline, t)[HC_REFEREE] == HC_ALIVE &&
+                    game->match_over(&host->world, referee);
+        hc_sv_program_note_match(&host->program, over, t);
+    }
+}
+
 static void tick(struct hc_sv_host *host, uint64_t now_us) {
     hc_tick head = hc_timeline_head(host->timeline);
     const struct hc_timeline_stats *stats = hc_timeline_stats(host->timeline);
@@ -169,7 +181,7 @@ static void tick(struct hc_sv_host *host, uint64_t now_us) {
     hc_sv_replicator_advance(&host->replicator, final_tick(host));
     host->stats.game_events = host->replicator.final_events.end;
     host->stats.remembered = host->spent.counts;
-    hc_sv_host_note_matches(host, final);
+    note_matches(host, final);
     mark_due(host);
     hc_sv_outbox_seek(&host->outbox, 0);
 }

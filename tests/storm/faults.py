@@ -534,9 +534,9 @@ FAULTS = {
         "server/handshake.c",
         "another process of the same user gets the rest of the messages to the one before",
         "    if (!resumed) {\n"
-        "        hc_sv_host_drop_unread",
+        "        hc_sv_program_drop",
         "    if (!resumed && named == 1) {\n"
-        "        hc_sv_host_drop_unread",
+        "        hc_sv_program_drop",
     ),
     "messages-before-all": Fault(
         "server/send.c",

@@ -14,9 +14,11 @@ static struct hc_world world;
 static struct hc_timeline *timeline;
 static struct hc_sv_replicator replicator;
 static struct hc_sv_clients clients;
+static uint32_t rig_joins; ///< so far: the random bits of the newest one's cid
 
 /// Creates the world, and clients that have no session.
 static void rig_create(void) {
+    rig_joins = 0;
     ck_assert_int_eq(hc_world_init(&world, &small_game, RIG_PLAYERS, 60, 1, NULL), HC_OK);
     struct hc_timeline_config config = hc_timeline_config_default();
     config.world = &world;
@@ -66,7 +68,7 @@ static inline struct hc_sv_peer *rig_join(uint64_t client_id, unsigned count,
     ck_assert_uint_eq(hc_sv_players_find(&clients.players, count, found), count);
     hc_sv_players_assign(&clients.players, hc_sv_clients_place(&clients, peer), count, found);
     hc_sv_peer_open(peer);
-    rig_connect(peer, client_id, (uint32_t)client_id, from, 0);
+    rig_connect(peer, client_id, ++rig_joins, from, 0);
     peer->replication.own_count = (uint8_t)count;
     memcpy(peer->replication.own, found, sizeof found);
     return peer;

@@ -100,7 +100,7 @@ START_TEST(events_that_are_read_late_show_how_a_session_stands) {
         client.from.port++;
         begin_attempt(&client);
         ck_assert(connects(&client));
-        hc_sv_host_changed(host, &host->clients.peers[0], HC_SERVER_EVENT_MOVED);
+        hc_sv_program_changed(&host->program, &host->clients.peers[0], HC_SERVER_EVENT_MOVED);
         if (i < 3)
             continue;
         take_event(HC_SERVER_EVENT_RECONNECTED, client.cid, first);
