@@ -263,25 +263,11 @@ static size_t repeat_accept(struct hc_sv_peer *peer, uint8_t out[static HC_DATAG
     return sizeof peer->accept;
 }
 
-static void add_counts(struct hc_server_stats *stats, const struct hc_sv_snapshot_counts *counts) {
-    stats->snapshots++;
-    stats->snapshots_rewound += counts->rewound;
-    stats->corrections += counts->corrections;
-    stats->game_events_left_out += counts->events_left_out;
-    stats->deltas_encoded += counts->deltas_encoded;
-    stats->deltas_reused += counts->deltas_reused;
-    stats->extrapolation_steps += counts->extrapolation_steps;
-    stats->units_examined += counts->units_examined;
-    if (counts->longest_unsent_ticks > stats->longest_unsent_ticks)
-        stats->longest_unsent_ticks = counts->longest_unsent_ticks;
-}
-
 /// Writes the peer's snapshot; returns the datagram's size, 0: it is starved, or no seq is left.
 static size_t send_snapshot(struct hc_sv_host *host, struct hc_sv_peer *peer,
                             uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
     hc_tick head = hc_timeline_head(host->timeline);
     struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
-    struct hc_sv_snapshot_counts counts;
     struct hc_sv_snapshot_datagram datagram = {
         .seq = peer->connection.sent.next, // hc_sv_peer_wrap takes it
         .phase_us =
@@ -294,9 +280,8 @@ static size_t send_snapshot(struct hc_sv_host *host, struct hc_sv_peer *peer,
     if (peer->snapshot_starved)
         return 0;
     hc_sv_look(&host->replicator, &peer->replication);
-    hc_sv_snapshot_send(&host->replicator, &peer->replication, &datagram, &body, &counts);
+    hc_sv_snapshot_send(&host->replicator, &peer->replication, &datagram, &body, &host->stats);
     peer->messages_sent = false;
-    add_counts(&host->stats, &counts);
     return hc_sv_peer_wrap(peer, out, body.at, now_us);
 }
 

@@ -16,7 +16,7 @@ enum {
 
 size_t hc_sv_spent_layout(struct hc_sv_spent *spent, uint32_t capacity, uint8_t *base) {
     size_t used = 0;
-    spent->capacity = spent->counts.capacity = capacity;
+    spent->counts.capacity = spent->capacity = capacity;
     spent->buckets = 1;
     while (spent->buckets < capacity)
         spent->buckets *= 2;

@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
-"""Checks what documents say of the tree: check_documents.py [ROOT]. Prints file:line: rule: text.
+"""Checks what documents say of the tree: check_documents.py [--write] [ROOT]. Prints file:line: rule: text.
 
   link     each link leads to a file, and to a heading of it if it names one
   path     each path of the tree is there (NAME in a path stands for any name)
   headers  docs/ARCHITECTURE.md lists every public header
   stages   CONTRIBUTING.md names the stages of tests/run.sh
   promise  each row of docs/PROMISES.md names tests that exist
+  counters docs/REPORT.md has the table of each list of counters of the public headers; --write writes them
 """
 import glob
 import os
 import re
 import sys
 
-ROOT = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), ".."))
+WRITES = "--write" in sys.argv[1:2]
+ARGUMENTS = sys.argv[2 if WRITES else 1:]
+ROOT = os.path.abspath(ARGUMENTS[0] if ARGUMENTS else os.path.join(os.path.dirname(__file__), ".."))
 ROOMS = "include|common|proto|server|client|check|tests|deploy|examples|docs|cmake"
 PROMISES = "docs/PROMISES.md"
 problems = []
@@ -101,8 +104,46 @@ def check_promises():
                 report(PROMISES, number, "promise", f"there is no test {test}")
 
 
+# The kinds of counters (include/hindcast/counter.h), as they follow the unit in a table.
+KINDS = {"SUM": "", "GAUGE": ", now", "MAX": ", most", "HISTOGRAM": ", histogram", "CAUSES": ", by cause",
+         "LEVEL": "", "LEVELS": ", by level", "FLAG": "true or false"}
+
+
+def counter_lists():
+    """The name of each list of counters, and its rows: (kind, unit, key, sentence)."""
+    row = r'X\(\w+, (\w+), "([^"]*)", "([^"]*)",\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)'
+    for header in sorted(os.listdir(os.path.join(ROOT, "include/hindcast"))):
+        text = read("include/hindcast/" + header)
+        for name, body in re.findall(r"#define (HC_\w+_COUNTERS)\(X\)((?:.*\\\n)*.*)", text):
+            rows = re.findall(row, body.replace("\\\n", "\n"))
+            assert len(rows) == body.count("X("), f"{header}: {name}: a row that is not understood"
+            yield name, [(*first, "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', text))) for *first, text in rows]
+
+
+def check_counters():
+    page = "docs/REPORT.md"
+    text = read(page)
+    for name, rows in counter_lists():
+        table = re.search(rf"<!-- {name} in `([\w.]*)` -->\n((?:\|.*\n)*)", text)
+        if not table:
+            report(page, 1, "counters", f"{name} has no table")
+            continue
+        inside = table.group(1) + "." if table.group(1) else ""
+        lines = ["| key | unit | meaning |", "|---|---|---|"]
+        lines += [f"| `{inside}{key}` | {unit}{KINDS[kind]} | {sentence} |" for kind, unit, key, sentence in rows]
+        right = "\n".join(lines) + "\n"
+        if table.group(2) != right and not WRITES:
+            line = text[:table.start()].count("\n") + 1
+            report(page, line, "counters", f"the table of {name} differs: check_documents.py --write")
+        text = text[:table.start(2)] + right + text[table.end(2):]
+    if WRITES:
+        with open(os.path.join(ROOT, page), "w", encoding="utf-8") as file:
+            file.write(text)
+
+
 def main():
     count = 0
+    check_counters()
     for path in documents():
         count += 1
         for number, line in enumerate(read(path).split("\n"), 1):

@@ -1,6 +1,7 @@
 /// Owns the report's figures of the clients, and their verdict.
 #include "client/bots/report.h"
 
+#include "common/programs/counters.h"
 #include "common/programs/report.h"
 
 #include <inttypes.h>
@@ -15,16 +16,15 @@ static const double percentile_error = 1.0 / (1 << HC_HISTOGRAM_SUB_BITS);
 
 /// The server's part without a report of the server: all null.
 static json_t *unknown_server(void) {
-    json_t *server = hc_report_unknown((const char *const[]){
-        "cpu_us_per_client_tick", "ticks_missed", "ticks_over_budget", "rewinds",
-        "resimulated_ticks", "entity_steps", "resimulated_entity_steps", "corrections",
-        "memory_bytes", "longest_unsent_ticks", NULL});
-    json_object_set_new(server, "inputs",
-                        hc_report_unknown((const char *const[]){"received", "late", "forced",
-                                                                "refused", "lost", NULL}));
-    static const char *const histograms[] = {"tick_ms", "tick_lateness_ms", "rewind_depth_ticks"};
-    for (size_t i = 0; i < sizeof(histograms) / sizeof(*histograms); i++)
-        json_object_set_new(server, histograms[i], hc_report_unknown_histogram());
+    json_t *server = hc_report_unknown((const char *const[]){"cpu_us_per_client_tick", NULL});
+    json_object_set_new(server, "tick_ms", hc_report_unknown_histogram());
+    json_object_set_new(server, "ticks_over_budget",
+                        hc_report_unknown((const char *const[]){"worked_too_long", NULL}));
+    json_object_set_new(server, "remembered_users",
+                        hc_counters_object(&hc_counters_remembered, NULL));
+    hc_counters_report(&hc_counters_server, NULL, server);
+    hc_counters_report(&hc_counters_overload, NULL, server);
+    hc_counters_report(&hc_counters_timeline, NULL, server);
     return server;
 }
 
@@ -253,11 +253,12 @@ json_t *hc_cl_report_json(const char *program, const char *version,
     json_t *server_part = server != NULL ? json_object_get(server, "server") : NULL;
     bool played = result->tick_rate != 0;
     json_t *report = json_pack(
-        "{s:o, s:s, s:s, s:I, s:I, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, "
+        "{s:o, s:i, s:s, s:s, s:I, s:I, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, "
+        "s:o, "
         "s:o}",
-        "verdict", verdict(program, options, result, server_part, why), "program", program,
-        "version", version, "seed", (json_int_t)options->seed, "duration_ms",
-        (json_int_t)(result->duration_us / 1000), "tick_rate_hz",
+        "verdict", verdict(program, options, result, server_part, why), "schema_version",
+        HC_REPORT_SCHEMA, "program", program, "version", version, "seed", (json_int_t)options->seed,
+        "duration_ms", (json_int_t)(result->duration_us / 1000), "tick_rate_hz",
         played ? json_integer(result->tick_rate) : json_null(), "ticks",
         result->last > result->first ? json_integer((json_int_t)(result->last - result->first))
                                      : json_null(),

@@ -11,8 +11,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/// Bytes of the IPv4 and UDP headers, counted for each datagram besides its own bytes.
-enum { HC_REPORT_OVERHEAD = 28 };
+enum {
+    HC_REPORT_OVERHEAD = 28, ///< bytes of the IPv4 and UDP headers, counted for each datagram
+    /// `schema_version`: it rises when a key goes, or when its meaning changes; not with new keys.
+    HC_REPORT_SCHEMA = 1,
+};
 
 /// `part / whole`; null when `whole` is 0.
 json_t *hc_report_ratio(double part, double whole);

@@ -29,7 +29,7 @@
 #include "hindcast/credential.h"
 #include "hindcast/difference.h"
 #include "hindcast/game.h"
-#include "hindcast/histogram.h"
+#include "hindcast/server_counters.h"
 #include "hindcast/timeline.h"
 
 HC_C_BEGIN
@@ -199,19 +199,12 @@ enum hc_server_overload_level {
 
 /// Snapshots and joins left out because the server's work took too much of the time.
 struct hc_server_overload {
-    enum hc_server_overload_level level, highest; ///< now, and since the server's creation
-    uint64_t ticks[HC_SERVER_OVERLOAD_LEVELS];    ///< of each level
-    uint64_t snapshots, far_snapshots;            ///< left out; of far and idle clients
-    uint64_t joins;                               ///< denied with HC_DENY_FULL
-    bool linear;                 ///< snapshots are linear now: cheaper to make, and larger
-    uint64_t linear_ticks;       ///< in which they were
-    uint64_t late_limited_ticks; ///< in which inputs could be less late than `history`
+    HC_SERVER_OVERLOAD_COUNTERS(HC_COUNTER_MEMBER)
 };
 
 /// The users whose used tokens are remembered.
 struct hc_server_remembered {
-    uint32_t users, capacity;
-    uint64_t forgotten; ///< to make room, while some of their tokens had not expired
+    HC_SERVER_REMEMBERED_COUNTERS(HC_COUNTER_MEMBER)
 };
 
 /// The client whose late inputs went back by the most ticks in all.
@@ -227,51 +220,15 @@ struct hc_server_game_event {
     uint32_t number;
 };
 
-/// The counts of a server since its creation.
+/// The counts of a server since its creation. hindcast/server_counters.h describes its counters.
 struct hc_server_stats {
-    // Counts, uint64_t each, which the counts of other matches are added to.
-    uint64_t datagrams_in, datagrams_out, bytes_in, bytes_out;
-    uint64_t rejected[HC_STATUS_COUNT]; ///< datagrams refused, by cause; they changed nothing
-    uint64_t forged;                    ///< DATA that could not be opened
-    uint64_t dropped; ///< DATA not opened, because too many of its source or connection were forged
-    uint64_t joins, leaves, timeouts, denied;
-    uint64_t
-        desyncs; ///< clients that left because they compute another world, see hindcast/client.h
-    uint64_t other_builds;         ///< HELLOs and CONNECTs of others, answered with VERSION
-    uint64_t unproven;             ///< CONNECTs without the secret of their token: not answered
-    uint64_t lost, resumed, moved; ///< connections, as the events of these names
-    uint64_t resets;               ///< sent
-    uint64_t inputs_received;      ///< distinct ones that took effect
-    uint64_t inputs_late;          ///< of those, for a tick already simulated
-    uint64_t inputs_forced;        ///< slots closed before their input came
-    uint64_t inputs_refused;       ///< too late: once each; beyond the future: each time
-    uint64_t inputs_lost;          ///< received inside the window, but after their slot was forced
-    uint64_t unreliable_received;  ///< unreliable messages of clients' games
-    uint64_t unreliable_dropped;   ///< unreliable messages that found no room, in either direction
-    /// Inputs received whose shown tick was limited: because it was before all that the client had
-    /// been sent, and because it was farther back than `lag_compensation_ms` or the lookback.
-    uint64_t shown_ago_unsent, shown_ago_limited;
-    uint64_t snapshots, snapshots_rewound; ///< sent; of those, with a resimulated tick
-    uint64_t copies, copied_bytes;         ///< of snapshots, to addresses not yet validated
-    uint64_t game_events;                  ///< of final ticks
-    uint64_t game_events_left_out; ///< not sent to a client, because its tick had too many for it
-    uint64_t corrections;          ///< units of past ticks sent
-    uint64_t deltas_encoded, deltas_reused; ///< of units, for all clients
-    uint64_t extrapolation_steps;           ///< ticks simulated for their extrapolations
-    uint64_t units_examined;                ///< for snapshots, and of past ticks for corrections
-    uint64_t ticks_missed; ///< left out after stalls; the clock was set back by them
-    uint64_t ticks_late;   ///< begun a tick or more after they were due
-
+    HC_SERVER_COUNTERS(HC_COUNTER_MEMBER)
     struct hc_server_denials denials[HC_DENY_REASONS_END]; ///< by hc_deny_reason, the
                                                            ///< game's own as HC_DENY_REFUSED
     struct hc_server_other_build other_build;
-    uint32_t longest_unsent_ticks; ///< the longest wait of a unit in a client's interest
     struct hc_server_overload overload;
     struct hc_server_remembered remembered;
     struct hc_server_latest latest;
-    struct hc_histogram rewind_depth; ///< ticks, one entry for each rewind
-    struct hc_histogram lateness;     ///< microseconds from a tick's due time to its advance
-    size_t memory_bytes;
 };
 
 /// Writes the defaults to the first `size` bytes of `*config`, and `size` to its first member.

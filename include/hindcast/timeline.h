@@ -10,6 +10,7 @@
 #pragma once
 
 #include "hindcast/api.h"
+#include "hindcast/counter.h"
 #include "hindcast/game.h"
 #include "hindcast/scene.h"
 
@@ -30,17 +31,25 @@ enum hc_slot {
     HC_SLOT_RETRACTED, ///< a replica's own input that the authority forced: always predicted
 };
 
+/// The counters of a timeline (hindcast/counter.h), by their keys in `server` of a report.
+#define HC_TIMELINE_COUNTERS(X)                                                                    \
+    X(advances, SUM, "ticks", "ticks_simulated", "Ticks simulated for the first time.")            \
+    X(steps, SUM, "steps", "entity_steps", "Steps of entities in those.")                          \
+    X(resimulated_steps, SUM, "steps", "resimulated_entity_steps",                                 \
+      "Steps of entities in ticks that had been simulated before.")                                \
+    X(resimulated_ticks, SUM, "ticks", "resimulated_ticks",                                        \
+      "Past ticks in which at least one entity was stepped again.")                                \
+    X(rewinds, SUM, "rewinds", "rewinds",                                                          \
+      "Ticks before which at least one entity was stepped again, for late inputs.")                \
+    X(changed, SUM, "states", "resimulated_states_changed",                                        \
+      "States of entities that were other ones after such a step.")                                \
+    X(depth_max, MAX, "ticks", "rewind_depth_ticks_max", "The most ticks that a rewind went back.")
+
 /// Counts since creation; except for `depth` they only grow.
 struct hc_timeline_stats {
-    uint64_t advances;          ///< ticks simulated for the first time
-    uint64_t steps;             ///< entity steps of those
-    uint64_t resimulated_steps; ///< entity steps of ticks simulated before
-    uint64_t resimulated_ticks; ///< ticks in which at least one entity was stepped again
-    uint64_t rewinds;           ///< calls that stepped at least one entity again
-    uint64_t changed;           ///< entity states that the new step changed
-    uint32_t depth;     ///< ticks from the earliest one stepped again to the head, in the newest
-                        ///< resimulation; 0: none was
-    uint32_t depth_max; ///< the greatest `depth`
+    HC_TIMELINE_COUNTERS(HC_COUNTER_MEMBER)
+    uint32_t depth; ///< ticks from the earliest one stepped again to the head, in the newest
+                    ///< resimulation; 0: none was
 };
 
 enum {

@@ -5,6 +5,7 @@
 
 #include "common/elapsed.h"
 #include "common/programs/clock.h"
+#include "common/programs/counters.h"
 #include "common/programs/report.h"
 #include "hindcast/check.h"
 #include "server/daemon/event_line.h"
@@ -304,7 +305,8 @@ static void renew(struct hc_sv_match *match, const struct hc_token_ring *keys, u
     struct hc_server_stats past = no_stats;
     struct hc_timeline_stats timeline = {0};
     hc_sv_report_add_stats(&past, hc_server_stats(match->server));
-    hc_sv_report_add_timeline(&timeline, hc_timeline_stats(hc_server_timeline(match->server)));
+    hc_counters_add(&hc_counters_timeline, &timeline,
+                    hc_timeline_stats(hc_server_timeline(match->server)));
     hc_sv_match_log_troubles(match, true, now_us);
     hc_sv_match_log_events(match); // the last ones end with the server
     if (!use_server(match, match->next, match->next_seed)) {
@@ -316,7 +318,7 @@ static void renew(struct hc_sv_match *match, const struct hc_token_ring *keys, u
     past.memory_bytes = 0;
     past.remembered = no_stats.remembered; // the next world continues it
     hc_sv_report_add_stats(&match->past, &past);
-    hc_sv_report_add_timeline(&match->past_timeline, &timeline);
+    hc_counters_add(&hc_counters_timeline, &match->past_timeline, &timeline);
     match->past_ticks += match->counted_tick;
     match->counted_tick = 0;
     match->idle = true;
@@ -367,8 +369,8 @@ void hc_sv_match_add_to_report(const struct hc_sv_match *match, struct hc_sv_rep
     const struct hc_sv_report *own = &match->report;
     hc_sv_report_add_stats(stats, &match->past);
     hc_sv_report_add_stats(stats, own->host);
-    hc_sv_report_add_timeline(timeline, &match->past_timeline);
-    hc_sv_report_add_timeline(timeline, own->timeline);
+    hc_counters_add(&hc_counters_timeline, timeline, &match->past_timeline);
+    hc_counters_add(&hc_counters_timeline, timeline, own->timeline);
     report->ticks += match->past_ticks + match->counted_tick;
     report->client_ticks += own->client_ticks;
     report->ticks_worked_too_long += own->ticks_worked_too_long;

@@ -1,8 +1,8 @@
 /// Owns the report's figures of the server.
 #include "server/daemon/report.h"
 
+#include "common/programs/counters.h"
 #include "common/programs/report.h"
-#include "hindcast/check.h"
 
 #include <inttypes.h>
 
@@ -47,147 +47,47 @@ static uint64_t refused(const struct hc_server_stats *host) {
     return sum;
 }
 
-/// The snapshots and joins left out under overload, and the client whose late inputs cost the most.
-static json_t *overload_part(const struct hc_server_stats *host) {
-    const struct hc_server_overload *overload = &host->overload;
-    json_t *ticks = json_array(), *latest = json_null();
-    for (unsigned level = 0; level < HC_SERVER_OVERLOAD_LEVELS; level++)
-        json_array_append_new(ticks, json_integer((json_int_t)overload->ticks[level]));
+/// The client whose late inputs cost the most; null: there is none.
+static json_t *latest_part(const struct hc_server_latest *latest) {
     char user[24];
-    snprintf(user, sizeof(user), "%" PRIu64, host->latest.client_id);
-    if (host->latest.ticks > 0)
-        latest = json_pack("{s:s, s:I}", "user", user, "ticks", (json_int_t)host->latest.ticks);
-    return json_pack("{s:i, s:i, s:o, s:I, s:I, s:I, s:I, s:I, s:o}", "level", (int)overload->level,
-                     "highest", (int)overload->highest, "ticks_by_level", ticks,
-                     "snapshots_left_out", (json_int_t)overload->snapshots,
-                     "far_snapshots_left_out", (json_int_t)overload->far_snapshots, "joins_refused",
-                     (json_int_t)overload->joins, "late_limited_ticks",
-                     (json_int_t)overload->late_limited_ticks, "linear_ticks",
-                     (json_int_t)overload->linear_ticks, "latest_client", latest);
-}
-
-/// The users whose used tokens are remembered.
-static json_t *remembered_part(const struct hc_server_remembered *remembered) {
-    return json_pack("{s:I, s:I, s:I}", "users", (json_int_t)remembered->users, "capacity",
-                     (json_int_t)remembered->capacity, "forgotten",
-                     (json_int_t)remembered->forgotten);
+    snprintf(user, sizeof(user), "%" PRIu64, latest->client_id);
+    return latest->ticks == 0
+               ? json_null()
+               : json_pack("{s:s, s:I}", "user", user, "ticks", (json_int_t)latest->ticks);
 }
 
 static json_t *server_part(const struct hc_sv_report *report) {
     const struct hc_server_stats *host = report->host;
-    const struct hc_timeline_stats *timeline = report->timeline;
-    json_t *inputs = json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "received", (json_int_t)host->inputs_received,
-        "late", (json_int_t)host->inputs_late, "forced", (json_int_t)host->inputs_forced, "refused",
-        (json_int_t)host->inputs_refused, "lost", (json_int_t)host->inputs_lost, "shown_ago_unsent",
-        (json_int_t)host->shown_ago_unsent, "shown_ago_limited",
-        (json_int_t)host->shown_ago_limited);
     json_t *server = json_pack(
-        "{s:o, s:o, s:o, s:I, s:{s:I, s:I}, s:o, s:I, s:o, s:I, s:I, s:I, s:I, s:I}", "tick_ms",
-        hc_report_histogram(&report->tick_us, 1000), "tick_lateness_ms",
-        hc_report_histogram(&host->lateness, 1000), "cpu_us_per_client_tick",
-        hc_report_ratio((double)report->cpu_us, (double)report->client_ticks), "ticks_missed",
-        (json_int_t)host->ticks_missed, "ticks_over_budget", "worked_too_long",
-        (json_int_t)report->ticks_worked_too_long, "began_late", (json_int_t)host->ticks_late,
-        "inputs", inputs, "rewinds", (json_int_t)host->rewind_depth.count, "rewind_depth_ticks",
-        hc_report_histogram(&host->rewind_depth, 1), "resimulated_ticks",
-        (json_int_t)timeline->resimulated_ticks, "entity_steps", (json_int_t)timeline->steps,
-        "resimulated_entity_steps", (json_int_t)timeline->resimulated_steps, "corrections",
-        (json_int_t)host->corrections, "memory_bytes", (json_int_t)host->memory_bytes);
-    json_t *more = json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, "
-        "s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}",
-        "game_events", (json_int_t)host->game_events, "game_events_left_out",
-        (json_int_t)host->game_events_left_out, "longest_unsent_ticks",
-        (json_int_t)host->longest_unsent_ticks, "bytes_sent", (json_int_t)host->bytes_out,
-        "datagrams_sent", (json_int_t)host->datagrams_out, "resident_bytes",
+        "{s:o, s:o, s:{s:I}, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:O, s:O, s:o, "
+        "s:{s:o}}",
+        "tick_ms", hc_report_histogram(&report->tick_us, 1000), "cpu_us_per_client_tick",
+        hc_report_ratio((double)report->cpu_us, (double)report->client_ticks), "ticks_over_budget",
+        "worked_too_long", (json_int_t)report->ticks_worked_too_long, "resident_bytes",
         (json_int_t)report->resident_bytes, "cpu_ms", (json_int_t)(report->cpu_us / 1000),
-        "client_ticks", (json_int_t)report->client_ticks, "snapshots", (json_int_t)host->snapshots,
-        "snapshots_rewound", (json_int_t)host->snapshots_rewound, "joins", (json_int_t)host->joins,
-        "leaves", (json_int_t)host->leaves, "timeouts", (json_int_t)host->timeouts, "denied",
-        (json_int_t)host->denied, "denied_by_reason", denials(host), "unproven",
-        (json_int_t)host->unproven, "connections_lost", (json_int_t)host->lost,
-        "connections_reconnected", (json_int_t)host->resumed, "connections_moved",
-        (json_int_t)host->moved, "datagrams_refused", (json_int_t)refused(host),
-        "datagrams_received", (json_int_t)host->datagrams_in, "receive_drops",
+        "client_ticks", (json_int_t)report->client_ticks, "denied_by_reason", denials(host),
+        "datagrams_refused", (json_int_t)refused(host), "receive_drops",
         (json_int_t)report->udp.receive_drops, "send_errors", (json_int_t)report->udp.send_errors,
         "handshakes_read", if_sorted(report, report->handshakes), "handshakes_dropped_unread",
         if_sorted(report, report->udp.handshake_drops), "handshakes_ms_of_a_tick",
-        hc_report_histogram(&report->handshake_budget.ticks_us, 1000), "rejected",
-        hc_report_rejected(host->rejected));
-    json_object_set_new(server, "overload", overload_part(host));
-    json_object_set_new(server, "desync_count", json_integer((json_int_t)host->desyncs));
-    json_object_set(server, "desyncs", report->desyncs);
-    json_object_set(server, "overflows", report->overflows);
-    json_object_set_new(server, "other_builds", json_integer((json_int_t)host->other_builds));
-    json_object_set_new(server, "remembered_users", remembered_part(&host->remembered));
-    json_object_update(server, more);
-    json_decref(more);
+        hc_report_histogram(&report->handshake_budget.ticks_us, 1000), "desyncs", report->desyncs,
+        "overflows", report->overflows, "remembered_users",
+        hc_counters_object(&hc_counters_remembered, &host->remembered), "overload", "latest_client",
+        latest_part(&host->latest));
+    hc_counters_report(&hc_counters_server, host, server);
+    hc_counters_report(&hc_counters_overload, &host->overload, server);
+    hc_counters_report(&hc_counters_timeline, report->timeline, server);
     return server;
 }
 
-static void add_u64(uint64_t *sum, const uint64_t *one, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        sum[i] += one[i];
-}
-
-static void add_overload(struct hc_server_overload *sum, const struct hc_server_overload *one) {
-    if (one->level > sum->level)
-        sum->level = one->level;
-    if (one->highest > sum->highest)
-        sum->highest = one->highest;
-    add_u64(sum->ticks, one->ticks, HC_SERVER_OVERLOAD_LEVELS);
-    sum->snapshots += one->snapshots;
-    sum->far_snapshots += one->far_snapshots;
-    sum->joins += one->joins;
-    sum->late_limited_ticks += one->late_limited_ticks;
-    sum->linear |= one->linear;
-    sum->linear_ticks += one->linear_ticks;
-}
-
-static void add_remembered(struct hc_server_remembered *sum,
-                           const struct hc_server_remembered *one) {
-    sum->users += one->users;
-    sum->capacity += one->capacity;
-    sum->forgotten += one->forgotten;
-}
-
-/// Adds all members up to `denials`.
-static void add_counts(struct hc_server_stats *sum, const struct hc_server_stats *one) {
-    enum { END = offsetof(struct hc_server_stats, denials) };
-    // Less than a count more than the members that the caller adds: no count stands among them.
-    _Static_assert(sizeof(*sum) - END < sizeof(sum->denials) + sizeof(sum->other_build) +
-                                            sizeof(sum->overload) + sizeof(sum->latest) +
-                                            sizeof(sum->remembered) + 2 * sizeof(sum->lateness) +
-                                            3 * sizeof(uint64_t),
-                   "counts stand before the denials");
-    add_u64((uint64_t *)(void *)sum, (const uint64_t *)(const void *)one, END / sizeof(uint64_t));
-}
-
 void hc_sv_report_add_stats(struct hc_server_stats *sum, const struct hc_server_stats *one) {
-    add_counts(sum, one);
+    hc_counters_add(&hc_counters_server, sum, one);
+    hc_counters_add(&hc_counters_overload, &sum->overload, &one->overload);
+    hc_counters_add(&hc_counters_remembered, &sum->remembered, &one->remembered);
     for (unsigned i = 0; i < HC_DENY_REASONS_END; i++)
         sum->denials[i].count += one->denials[i].count;
-    if (one->longest_unsent_ticks > sum->longest_unsent_ticks)
-        sum->longest_unsent_ticks = one->longest_unsent_ticks;
     if (one->latest.ticks > sum->latest.ticks)
         sum->latest = one->latest;
-    add_overload(&sum->overload, &one->overload);
-    add_remembered(&sum->remembered, &one->remembered);
-    hc_histogram_merge(&sum->rewind_depth, &one->rewind_depth);
-    hc_histogram_merge(&sum->lateness, &one->lateness);
-    sum->memory_bytes += one->memory_bytes;
-}
-
-void hc_sv_report_add_timeline(struct hc_timeline_stats *sum, const struct hc_timeline_stats *one) {
-    sum->advances += one->advances;
-    sum->steps += one->steps;
-    sum->resimulated_steps += one->resimulated_steps;
-    sum->resimulated_ticks += one->resimulated_ticks;
-    sum->rewinds += one->rewinds;
-    sum->changed += one->changed;
-    if (one->depth_max > sum->depth_max)
-        sum->depth_max = one->depth_max;
 }
 
 json_t *hc_sv_report_json(const struct hc_sv_report *report) {
@@ -201,18 +101,20 @@ json_t *hc_sv_report_json(const struct hc_sv_report *report) {
     json_t *server = server_part(report), *reasons = json_array();
     hc_report_judge_server(reasons, server);
     json_t *object = json_pack(
-        "{s:o, s:s, s:s, s:I, s:I, s:i, s:I, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:n, s:o, s:o}",
-        "verdict", hc_report_verdict(reasons, server), "program", "hindcastd", "version",
-        report->version, "seed", (json_int_t)report->seed, "duration_ms",
-        (json_int_t)(report->duration_us / 1000), "tick_rate_hz", (int)report->tick_rate, "ticks",
-        (json_int_t)report->ticks, "clients", (int)report->clients_most, "link", link,
-        "bytes_down_per_client_s", hc_report_ratio(down, client_s), "bytes_up_per_client_s",
-        hc_report_ratio(up, client_s), "datagrams_down_per_client_s",
-        hc_report_ratio((double)host->datagrams_out, client_s), "bytes_overhead_per_datagram",
-        HC_REPORT_OVERHEAD, "rtt_ms", hc_report_unknown_histogram(), "jitter_ms", "server", server,
-        "client", client_part());
+        "{s:o, s:i, s:s, s:s, s:I, s:I, s:i, s:I, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:n, s:o, "
+        "s:o}",
+        "verdict", hc_report_verdict(reasons, server), "schema_version", HC_REPORT_SCHEMA,
+        "program", "hindcastd", "version", report->version, "seed", (json_int_t)report->seed,
+        "duration_ms", (json_int_t)(report->duration_us / 1000), "tick_rate_hz",
+        (int)report->tick_rate, "ticks", (json_int_t)report->ticks, "clients",
+        (int)report->clients_most, "link", link, "bytes_down_per_client_s",
+        hc_report_ratio(down, client_s), "bytes_up_per_client_s", hc_report_ratio(up, client_s),
+        "datagrams_down_per_client_s", hc_report_ratio((double)host->datagrams_out, client_s),
+        "bytes_overhead_per_datagram", HC_REPORT_OVERHEAD, "rtt_ms", hc_report_unknown_histogram(),
+        "jitter_ms", "server", server, "client", client_part());
     if (report->matches != NULL) {
-        json_object_set_new(server, "placed_users", remembered_part(&report->placed));
+        json_object_set_new(server, "placed_users",
+                            hc_counters_object(&hc_counters_remembered, &report->placed));
         json_object_set_new(object, "workers", json_integer(report->workers));
         json_object_set(object, "matches", report->matches);
     }

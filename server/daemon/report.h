@@ -33,9 +33,6 @@ struct hc_sv_report {
 /// Adds the counts of one server to those of others.
 void hc_sv_report_add_stats(struct hc_server_stats *sum, const struct hc_server_stats *one);
 
-/// The same of a timeline's counts.
-void hc_sv_report_add_timeline(struct hc_timeline_stats *sum, const struct hc_timeline_stats *one);
-
 /// Makes the report as an object, which the caller releases. Values that this process cannot know
 /// are null.
 json_t *hc_sv_report_json(const struct hc_sv_report *report);

@@ -67,5 +67,5 @@ struct hc_sv_builder {
     uint32_t inputs; ///< ticks of inputs that are sent from the tick shown on
     uint8_t *packed; ///< [limit]
     struct hc_bits_writer bits;
-    struct hc_sv_snapshot_counts *counts;
+    struct hc_server_stats *stats; ///< of the server
 };

@@ -188,7 +188,7 @@ static void drop_old(struct hc_sv_builder *builder, const uint64_t listed[static
     hc_tick first = hc_tick_min(builder->replicator->final_events.first, listing->through + 1);
     for (; listing->from < first; listing->from++)
         if (!has_bit(listed, listing->from))
-            builder->counts->events_left_out += count_dropped(builder, listing->from);
+            builder->stats->game_events_left_out += count_dropped(builder, listing->from);
 }
 
 void hc_sv_listing_gather(struct hc_sv_builder *builder, hc_sv_places gone) {
@@ -246,7 +246,7 @@ static void count_left_out(struct hc_sv_builder *builder, uint32_t count) {
         hc_tick tick = builder->listing.first + i;
         if (tick < listing->counted)
             continue;
-        builder->counts->events_left_out += builder->listing.left_out[i];
+        builder->stats->game_events_left_out += builder->listing.left_out[i];
         listing->counted = tick + 1;
     }
 }

@@ -217,8 +217,8 @@ static void gather_unit(struct hc_sv_builder *builder, struct hc_sv_slot *slot,
     hc_sv_encoder_prefetch(&builder->encoder, slot->unit, state->acked, slot->shown.value_id);
     uint32_t unsent = // else it was out of view
         state->sent_as_of == HC_NO_TICK ? 0 : builder->header.as_of - state->sent_as_of;
-    if (unsent > builder->counts->longest_unsent_ticks)
-        builder->counts->longest_unsent_ticks = unsent;
+    if (unsent > builder->stats->longest_unsent_ticks)
+        builder->stats->longest_unsent_ticks = unsent;
 }
 
 /// Notes of a slot whether the base has its unit, and whether corrections compare it from now on:
@@ -264,7 +264,7 @@ static void gather_units(struct hc_sv_builder *builder, hc_sv_places gone) {
             hc_sv_items_evict(&slot->items, sent_log, gone);
         struct hc_sv_item_state state = hc_sv_items_state(&slot->items, sent_log, builder->usable);
         bool gathered = hc_sv_slot_sees(slot) || state.known;
-        builder->counts->units_examined++;
+        builder->stats->units_examined++;
         if (pinning && state.acked != 0 && state.acked_as_of == builder->header.base)
             hc_sv_values_pin(values, pin_of(builder, slot), slot->unit, state.acked);
         note_acked(builder, slot, &state);
@@ -565,7 +565,7 @@ static uint32_t gather_tick(struct hc_sv_builder *builder, hc_tick at, hc_tick e
         hc_sv_value_id now = hc_sv_values_put(&row, unit);
         if (compared && row.newest[unit].changed <= equal)
             continue; // as it was when the client held it
-        builder->counts->units_examined++;
+        builder->stats->units_examined++;
         struct hc_sv_held held =
             hc_sv_items_held(&selection->slot->items, &client->sent_log, at, showing);
         if (hc_sv_values_alike(values, unit, held.value_id, now) ||
@@ -625,7 +625,7 @@ static uint32_t put_tick(struct hc_sv_builder *builder, hc_tick before, hc_tick 
     for (uint32_t i = 0; i < count; i++)
         hc_sv_items_correct(&builder->corrections[i].selection->slot->items,
                             &builder->client->sent_log, at, builder->corrections[i].value->id);
-    builder->counts->corrections += count;
+    builder->stats->corrections += count;
     return count;
 }
 
@@ -690,10 +690,10 @@ static void write_all(struct hc_sv_builder *builder, uint32_t seq) {
     put_corrections(builder);
 }
 
-/// Counts the work, and gives back what is left of the budget of extrapolations.
+/// Counts the snapshot and its work, and gives back what is left of the budget of extrapolations.
 static void end(struct hc_sv_builder *builder) {
     struct hc_sv_client *client = builder->client;
-    struct hc_sv_snapshot_counts *counts = builder->counts;
+    struct hc_server_stats *stats = builder->stats;
     hc_tick tick = builder->header.tick, head = builder->header.as_of, base = builder->header.base;
     uint32_t demanded = base == HC_NO_TICK || base > tick // when each unit's is from the base
                             ? 0
@@ -702,17 +702,19 @@ static void end(struct hc_sv_builder *builder) {
     client->extrapolation_saved = hc_sv_extrapolation_end(
         &builder->replicator->extrapolation_budget, &builder->encoder.cost, demanded,
         builder->own_steps, hc_sv_client_extrapolation_most(client));
-    counts->deltas_encoded = builder->encoder.encoded;
-    counts->deltas_reused = builder->encoder.reused;
-    counts->extrapolation_steps = builder->encoder.steps;
-    counts->rewound = tick < head && head - tick <= hc_timeline_stats(builder->timeline)->depth;
-    if (counts->rewound)
+    bool rewound = tick < head && head - tick <= hc_timeline_stats(builder->timeline)->depth;
+    if (rewound)
         HC_MARK("snapshot-of-rewound-tick");
+    stats->snapshots++;
+    stats->snapshots_rewound += rewound;
+    stats->deltas_encoded += builder->encoder.encoded;
+    stats->deltas_reused += builder->encoder.reused;
+    stats->extrapolation_steps += builder->encoder.steps;
 }
 
 void hc_sv_snapshot_send(struct hc_sv_replicator *replicator, struct hc_sv_client *client,
                          const struct hc_sv_snapshot_datagram *datagram, struct hc_writer *body,
-                         struct hc_sv_snapshot_counts *counts) {
+                         struct hc_server_stats *stats) {
     uint8_t packed[HC_DATA_BODY_MAX];
     HC_ASSERT(datagram->room > 0);
     HC_ASSERT(client->viewed_at == hc_timeline_head(replicator->config.timeline));
@@ -727,8 +729,7 @@ void hc_sv_snapshot_send(struct hc_sv_replicator *replicator, struct hc_sv_clien
     builder->ordered = false;
     builder->room = datagram->room;
     builder->packed = packed;
-    builder->counts = counts;
-    *counts = (struct hc_sv_snapshot_counts){.rewound = false};
+    builder->stats = stats;
     gather(builder, datagram);
     write_all(builder, datagram->seq);
     size_t size = hc_bits_finish(&builder->bits);

@@ -6,19 +6,9 @@
 #pragma once
 
 #include "common/bytes.h"
+#include "hindcast/server.h"
 #include "server/replication/client.h"
 #include "server/replication/replicator.h"
-
-/// Counts of a snapshot, and the work that it took.
-struct hc_sv_snapshot_counts {
-    bool rewound;                           ///< it shows a tick that the newest rewind recomputed
-    uint32_t corrections;                   ///< units of past ticks
-    uint32_t deltas_encoded, deltas_reused; ///< of units
-    uint32_t extrapolation_steps;           ///< ticks that their extrapolations simulated
-    uint32_t units_examined;                ///< for the selection, and of past ticks that changed
-    uint32_t events_left_out;               ///< game events beyond the limit of a tick
-    uint32_t longest_unsent_ticks;          ///< since a unit in the client's view was last sent
-};
 
 /// The datagram that a snapshot goes out in.
 struct hc_sv_snapshot_datagram {
@@ -34,7 +24,7 @@ struct hc_sv_snapshot_datagram {
 uint32_t hc_sv_snapshot_room(struct hc_sv_client *client, uint64_t now_us);
 
 /// Appends the client's SNAPSHOT of the present head, which hc_sv_look has looked at, to `body`,
-/// which has room for HC_DATA_BODY_MAX; spends its bytes, and fills in `counts`.
+/// which has room for HC_DATA_BODY_MAX; spends its bytes, and counts it and its work in `stats`.
 void hc_sv_snapshot_send(struct hc_sv_replicator *replicator, struct hc_sv_client *client,
                          const struct hc_sv_snapshot_datagram *datagram, struct hc_writer *body,
-                         struct hc_sv_snapshot_counts *counts);
+                         struct hc_server_stats *stats);

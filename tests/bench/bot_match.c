@@ -397,7 +397,7 @@ static void sum_up(const struct match *match, const struct hc_server_stats *befo
         .up_datagrams = (double)counted->up / client_s,
         .bytes_each = (double)counted->sampled_bytes / (double)counted->sampled_entities,
         .delta_cache = percent(reused, encoded + reused),
-        .wait_ms = after->longest_unsent_ticks * 1000.0 / BENCH_TICK_RATE,
+        .wait_ms = (double)after->longest_unsent_ticks * 1000 / BENCH_TICK_RATE,
         .send_us = (double)counted->ns[HC_SIM_WORK_SEND] / 1000 /
                    (double)(after->snapshots - before->snapshots),
         .corrected = (double)(after->corrections - before->corrections) / client_s,

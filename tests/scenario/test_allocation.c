@@ -4,6 +4,7 @@
 #include "hindcast/arena.h"
 #include "tests/run_suite.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -90,7 +91,7 @@ START_TEST(no_memory_is_allocated_or_freed_after_all_have_joined) {
     uint64_t during = calls - before;
     const struct hc_server_stats *host = hc_sv_host_stats(hc_sim_host(scenario->sim));
     const struct hc_client_stats *client = hc_client_stats(hc_sim_client(scenario->sim, 0));
-    printf("memory: a host of %d clients %zu bytes, a client %zu bytes\n", CLIENTS,
+    printf("memory: a host of %d clients %" PRIu64 " bytes, a client %" PRIu64 " bytes\n", CLIENTS,
            host->memory_bytes, client->memory_bytes);
     ck_assert_uint_eq(during, 0);
     ck_assert_uint_gt(host->rewind_depth.count, 0);

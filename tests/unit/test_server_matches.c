@@ -421,7 +421,7 @@ START_TEST(user_with_another_token_returns_to_its_session) {
 END_TEST
 
 START_TEST(token_older_than_those_of_forgotten_users_is_denied_as_outdated) {
-    uint32_t remembered = hc_sv_placement_remembered(placement).capacity;
+    uint64_t remembered = hc_sv_placement_remembered(placement).capacity;
     struct hc_credential old = issue(0, 1000);
     run(SECOND_US);
     for (uint64_t user = 1; user <= remembered; user++) {

@@ -37,7 +37,7 @@ struct sent {
     uint32_t seq;
     uint8_t bytes[HC_DATA_BODY_MAX];
     size_t size;
-    struct hc_sv_snapshot_counts counts;
+    struct hc_server_stats stats; ///< of it alone
 };
 
 static hc_tick head(void) {
@@ -131,7 +131,7 @@ static struct sent send_snapshot(void) {
     if (datagram.room > room_most)
         datagram.room = room_most;
     hc_sv_look(&replicator, &client);
-    hc_sv_snapshot_send(&replicator, &client, &datagram, &body, &sent.counts);
+    hc_sv_snapshot_send(&replicator, &client, &datagram, &body, &sent.stats);
     sent.size = body.at;
     return sent;
 }
@@ -197,8 +197,8 @@ END_TEST
 START_TEST(each_value_of_a_single_client_counts_as_an_encoded_delta) {
     for (unsigned tick = 0; tick < 10; tick++) {
         struct sent sent = send_snapshot();
-        ck_assert_uint_eq(sent.counts.deltas_encoded, receive(&sent)->value_count);
-        ck_assert_uint_eq(sent.counts.deltas_reused, 0);
+        ck_assert_uint_eq(sent.stats.deltas_encoded, receive(&sent)->value_count);
+        ck_assert_uint_eq(sent.stats.deltas_reused, 0);
         hc_sv_client_acked(&client, sent.seq);
         pass(true);
     }
@@ -215,24 +215,24 @@ START_TEST(a_lost_correction_is_sent_again) {
     ck_assert_int_eq(hc_timeline_put_input(timeline, LATE, head() - 5, &input), HC_OK);
     pass(false);
     struct sent lost = send_snapshot();
-    ck_assert_uint_gt(lost.counts.corrections, 0);
-    ck_assert(!lost.counts.rewound); // it shows the head
+    ck_assert_uint_gt(lost.stats.corrections, 0);
+    ck_assert_uint_eq(lost.stats.snapshots_rewound, 0); // it shows the head
     for (unsigned i = 1; i < HC_LOST_AFTER; i++) {
         pass(false);
         struct sent sent = send_snapshot();
-        ck_assert_uint_eq(sent.counts.corrections, 0); // the first may still arrive
+        ck_assert_uint_eq(sent.stats.corrections, 0); // the first may still arrive
         ack(&sent);
     }
     pass(false);
     struct sent sent = send_snapshot();
-    ck_assert_uint_eq(sent.counts.corrections, 0);
+    ck_assert_uint_eq(sent.stats.corrections, 0);
     ack(&sent); // which proves the loss
     pass(false);
     struct sent again = send_snapshot();
-    ck_assert_uint_ge(again.counts.corrections, lost.counts.corrections);
+    ck_assert_uint_ge(again.stats.corrections, lost.stats.corrections);
     ack(&again);
     pass(false);
-    ck_assert_uint_eq(send_snapshot().counts.corrections, 0);
+    ck_assert_uint_eq(send_snapshot().stats.corrections, 0);
 }
 END_TEST
 
@@ -250,7 +250,7 @@ START_TEST(corrections_that_do_not_fit_follow_in_later_snapshots_and_none_is_rep
         ck_assert_int_eq(hc_timeline_put_input(timeline, p, head() - 5, &input), HC_OK);
     pass(false);
     room_most = 120;
-    for (struct sent sent = send_snapshot(); sent.counts.corrections > 0; sent = send_snapshot()) {
+    for (struct sent sent = send_snapshot(); sent.stats.corrections > 0; sent = send_snapshot()) {
         const struct hc_cl_received *received = receive(&sent);
         for (uint32_t i = 0; i < received->value_count; i++) {
             const struct hc_cl_received_value *is = &received->values[i];
@@ -320,7 +320,7 @@ START_TEST(every_snapshot_has_the_referee_and_the_own_players_in_any_room) {
         if ((int32_t)sent.size > room) {
             beyond++;
             ck_assert_uint_eq(received->value_count, own);
-            ck_assert_uint_eq(sent.counts.corrections, 0);
+            ck_assert_uint_eq(sent.stats.corrections, 0);
             ck_assert_int_lt(client.bandwidth.saved, 0);
         }
         pass(true);

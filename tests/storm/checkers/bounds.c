@@ -50,7 +50,7 @@ static void client_ends(struct storm_match *match, void *state, unsigned client)
                     (uint32_t)storm_client_get(match, client, STORM_C_display) + RESERVE;
     (void)state;
     if (timeline != NULL && hc_timeline_stats(timeline)->depth_max > ring)
-        storm_wrong(match, "bounds", hc_timeline_stats(timeline)->depth_max, client,
+        storm_wrong(match, "bounds", (hc_tick)hc_timeline_stats(timeline)->depth_max, client,
                     "has rolled back farther than its ring");
     if (hc_client_stats(core)->memory_bytes != match->seats[client].bytes)
         storm_wrong(match, "memory", 0, client, "does not say how much memory it has");

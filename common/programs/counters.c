@@ -1,0 +1,121 @@
+/// Owns the tables of the lists of counters, and what each kind means for sums and JSON.
+#include "common/programs/counters.h"
+
+#include "common/programs/report.h"
+#include "hindcast/check.h"
+#include "hindcast/server.h"
+
+#include <string.h>
+
+enum { KEY_MAX = 40 }; ///< bytes
+
+#define ROW(type, name, kind, unit, key)                                                           \
+    {key, HC_COUNTER_##kind, offsetof(type, name), sizeof(((type *)NULL)->name), unit},
+#define OF_SERVER(name, kind, unit, key, ...) ROW(struct hc_server_stats, name, kind, unit, key)
+#define OF_OVERLOAD(name, kind, unit, key, ...)                                                    \
+    ROW(struct hc_server_overload, name, kind, unit, key)
+#define OF_REMEMBERED(name, kind, unit, key, ...)                                                  \
+    ROW(struct hc_server_remembered, name, kind, unit, key)
+#define OF_TIMELINE(name, kind, unit, key, ...) ROW(struct hc_timeline_stats, name, kind, unit, key)
+
+static const struct hc_counter of_server[] = {HC_SERVER_COUNTERS(OF_SERVER)};
+static const struct hc_counter of_overload[] = {HC_SERVER_OVERLOAD_COUNTERS(OF_OVERLOAD)};
+static const struct hc_counter of_remembered[] = {HC_SERVER_REMEMBERED_COUNTERS(OF_REMEMBERED)};
+static const struct hc_counter of_timeline[] = {HC_TIMELINE_COUNTERS(OF_TIMELINE)};
+
+#define LIST(rows)                                                                                 \
+    { rows, sizeof(rows) / sizeof(*(rows)) }
+const struct hc_counters hc_counters_server = LIST(of_server);
+const struct hc_counters hc_counters_overload = LIST(of_overload);
+const struct hc_counters hc_counters_remembered = LIST(of_remembered);
+const struct hc_counters hc_counters_timeline = LIST(of_timeline);
+
+/// The value of a counter that is one number, of any size.
+static uint64_t number(const struct hc_counter *counter, const void *member) {
+    uint64_t wide;
+    uint32_t level;
+    if (counter->size == sizeof(bool))
+        return *(const bool *)member;
+    if (counter->size == sizeof(level)) {
+        memcpy(&level, member, sizeof(level));
+        return level;
+    }
+    HC_ASSERT(counter->size == sizeof(wide));
+    memcpy(&wide, member, sizeof(wide));
+    return wide;
+}
+
+void hc_counters_add(const struct hc_counters *list, void *sum, const void *one) {
+    for (const struct hc_counter *c = list->rows; c < list->rows + list->count; c++) {
+        void *to = (char *)sum + c->offset;
+        const void *from = (const char *)one + c->offset;
+        switch (c->kind) {
+        case HC_COUNTER_HISTOGRAM:
+            hc_histogram_merge(to, from);
+            break;
+        case HC_COUNTER_MAX:
+        case HC_COUNTER_LEVEL:
+        case HC_COUNTER_FLAG:
+            if (number(c, from) > number(c, to))
+                memcpy(to, from, c->size);
+            break;
+        case HC_COUNTER_SUM:
+        case HC_COUNTER_GAUGE:
+        case HC_COUNTER_CAUSES:
+        case HC_COUNTER_LEVELS:
+            for (size_t i = 0; i < c->size / sizeof(uint64_t); i++)
+                ((uint64_t *)to)[i] += ((const uint64_t *)from)[i];
+            break;
+        }
+    }
+}
+
+/// The JSON of a counter; `member` NULL: unknown.
+static json_t *value_of(const struct hc_counter *counter, const void *member) {
+    const uint64_t *numbers = member;
+    json_t *array;
+    if (member == NULL)
+        return counter->kind == HC_COUNTER_HISTOGRAM ? hc_report_unknown_histogram() : json_null();
+    switch (counter->kind) {
+    case HC_COUNTER_HISTOGRAM:
+        return hc_report_histogram(member, strcmp(counter->unit, "ms") == 0 ? 1000 : 1);
+    case HC_COUNTER_CAUSES:
+        return hc_report_rejected(member);
+    case HC_COUNTER_LEVELS:
+        array = json_array();
+        for (size_t i = 0; i < counter->size / sizeof(*numbers); i++)
+            json_array_append_new(array, json_integer((json_int_t)numbers[i]));
+        return array;
+    case HC_COUNTER_FLAG:
+        return json_boolean(number(counter, member));
+    default:
+        return json_integer((json_int_t)number(counter, member));
+    }
+}
+
+/// Puts `value`, which it takes over, into `object` by a key with at most one dot.
+static void put(json_t *object, const char *key, json_t *value) {
+    char outer[KEY_MAX];
+    const char *dot = strchr(key, '.');
+    if (dot != NULL) {
+        HC_ASSERT((size_t)(dot - key) < sizeof(outer));
+        memcpy(outer, key, (size_t)(dot - key));
+        outer[dot - key] = '\0';
+        if (json_object_get(object, outer) == NULL)
+            json_object_set_new(object, outer, json_object());
+        object = json_object_get(object, outer);
+        key = dot + 1;
+    }
+    json_object_set_new(object, key, value);
+}
+
+void hc_counters_report(const struct hc_counters *list, const void *counts, json_t *object) {
+    for (const struct hc_counter *c = list->rows; c < list->rows + list->count; c++)
+        put(object, c->key, value_of(c, counts == NULL ? NULL : (const char *)counts + c->offset));
+}
+
+json_t *hc_counters_object(const struct hc_counters *list, const void *counts) {
+    json_t *object = json_object();
+    hc_counters_report(list, counts, object);
+    return object;
+}

@@ -1,0 +1,43 @@
+/// The lists of counters (hindcast/counter.h) for programs: their sums, and their JSON in reports.
+#pragma once
+
+#include <jansson.h>
+#include <stddef.h>
+
+/// A counter of a list.
+struct hc_counter {
+    const char *key; ///< its place in an object; a dot leads into an object in there
+    enum hc_counter_kind {
+        HC_COUNTER_SUM,
+        HC_COUNTER_GAUGE,
+        HC_COUNTER_MAX,
+        HC_COUNTER_HISTOGRAM,
+        HC_COUNTER_CAUSES,
+        HC_COUNTER_LEVEL,
+        HC_COUNTER_LEVELS,
+        HC_COUNTER_FLAG,
+    } kind;
+    size_t offset, size; ///< of its member, bytes
+    const char *unit;    ///< in reports
+};
+
+/// A list, whose counters are members of one struct.
+struct hc_counters {
+    const struct hc_counter *rows; ///< [count]
+    size_t count;
+};
+
+extern const struct hc_counters hc_counters_server;     ///< of struct hc_server_stats
+extern const struct hc_counters hc_counters_overload;   ///< of struct hc_server_overload
+extern const struct hc_counters hc_counters_remembered; ///< of struct hc_server_remembered
+extern const struct hc_counters hc_counters_timeline;   ///< of struct hc_timeline_stats
+
+/// Adds the counters of `one` to those of `sum`, each by the rule of its kind. Both are the list's
+/// struct.
+void hc_counters_add(const struct hc_counters *list, void *sum, const void *one);
+
+/// Puts the counters of the list's struct `counts` into `object` by their keys; NULL: each is null.
+void hc_counters_report(const struct hc_counters *list, const void *counts, json_t *object);
+
+/// A new object with these counters, which the caller owns.
+json_t *hc_counters_object(const struct hc_counters *list, const void *counts);

@@ -1,0 +1,207 @@
+/// Every counter of the lists (hindcast/counter.h): each is in the reports of the programs, and
+/// those of several matches or clients are summed by the rule of their kind.
+#include "client/bots/report.h"
+#include "common/programs/counters.h"
+#include "common/programs/report.h"
+#include "server/daemon/report.h"
+#include "tests/run_suite.h"
+
+#include <string.h>
+
+/// A list of counters, the object of a report that has them, and their place in some struct.
+struct counted {
+    const struct hc_counters *list;
+    const char *object;
+    size_t offset;
+};
+
+struct server {
+    struct hc_server_stats stats;
+    struct hc_timeline_stats timeline;
+};
+static const struct counted of_server[] = {
+    {&hc_counters_server, "server.", offsetof(struct server, stats)},
+    {&hc_counters_overload, "server.", offsetof(struct server, stats.overload)},
+    {&hc_counters_remembered, "server.remembered_users.",
+     offsetof(struct server, stats.remembered)},
+    {&hc_counters_timeline, "server.", offsetof(struct server, timeline)},
+};
+enum { OF_SERVER = sizeof of_server / sizeof *of_server };
+static uint64_t last; ///< number that a counter was given
+
+static const void *member(const struct counted *counted, const struct hc_counter *row,
+                          const void *counts) {
+    return (const char *)counts + counted->offset + row->offset;
+}
+
+/// Gives each counter numbers that no other one has; a level has only five.
+static void fill(const struct counted *counted, void *counts) {
+    for (size_t i = 0; i < counted->list->count; i++) {
+        const struct hc_counter *row = &counted->list->rows[i];
+        void *to = (char *)counts + counted->offset + row->offset;
+        enum hc_server_overload_level level = 1 + ++last % (HC_SERVER_OVERLOAD_LEVELS - 1);
+        if (row->kind == HC_COUNTER_HISTOGRAM)
+            hc_histogram_record(to, ++last);
+        else if (row->kind == HC_COUNTER_FLAG)
+            *(bool *)to = true;
+        else if (row->kind == HC_COUNTER_LEVEL)
+            memcpy(to, &level, sizeof level);
+        else
+            for (size_t n = 0; n < row->size / sizeof last; n++)
+                ((uint64_t *)to)[n] = ++last;
+    }
+}
+
+static json_t *at(const json_t *report, const char *object, const char *key) {
+    char path[80];
+    snprintf(path, sizeof path, "%s%s", object, key);
+    const json_t *found = hc_report_find(report, path);
+    ck_assert_msg(found != NULL, "no %s", path);
+    return (json_t *)found;
+}
+
+static void is_number(const json_t *value, uint64_t number) {
+    ck_assert_int_eq(json_integer_value(value), (json_int_t)number);
+}
+
+/// The report shows the value of the counter.
+static void is_shown(const struct hc_counter *row, const json_t *value, const void *from) {
+    const struct hc_histogram *histogram = from;
+    const uint64_t *numbers = from;
+    double unit = strcmp(row->unit, "ms") == 0 ? 1000 : 1;
+    switch (row->kind) {
+    case HC_COUNTER_HISTOGRAM:
+        ck_assert_double_eq_tol(json_number_value(json_object_get(value, "max")) * unit,
+                                (double)histogram->max, 1e-6);
+        break;
+    case HC_COUNTER_FLAG:
+        ck_assert(json_is_true(value));
+        break;
+    case HC_COUNTER_CAUSES:
+        for (unsigned i = 0; i < HC_STATUS_COUNT; i++)
+            is_number(json_object_get(value, hc_status_text((enum hc_status)i)), numbers[i]);
+        break;
+    case HC_COUNTER_LEVELS:
+        for (unsigned i = 0; i < HC_SERVER_OVERLOAD_LEVELS; i++)
+            is_number(json_array_get(value, i), numbers[i]);
+        break;
+    case HC_COUNTER_LEVEL:
+        is_number(value, *(const enum hc_server_overload_level *)from);
+        break;
+    default:
+        is_number(value, *numbers);
+    }
+}
+
+static void are_shown(const struct counted *counted, const void *counts, const json_t *report) {
+    for (size_t i = 0; i < counted->list->count; i++) {
+        const struct hc_counter *row = &counted->list->rows[i];
+        is_shown(row, at(report, counted->object, row->key), member(counted, row, counts));
+    }
+}
+
+/// `sum` is that of `one` and `other`.
+static void is_sum(const struct hc_counter *row, const void *one, const void *other,
+                   const void *sum) {
+    const struct hc_histogram *values[] = {one, other, sum};
+    const uint64_t *numbers[] = {one, other, sum};
+    const enum hc_server_overload_level *levels[] = {one, other, sum};
+    switch (row->kind) {
+    case HC_COUNTER_HISTOGRAM:
+        ck_assert_uint_eq(values[2]->count, values[0]->count + values[1]->count);
+        ck_assert_uint_eq(values[2]->max,
+                          values[0]->max > values[1]->max ? values[0]->max : values[1]->max);
+        break;
+    case HC_COUNTER_FLAG:
+        ck_assert(*(const bool *)sum);
+        break;
+    case HC_COUNTER_LEVEL:
+        ck_assert_int_eq(*levels[2], *levels[0] > *levels[1] ? *levels[0] : *levels[1]);
+        break;
+    case HC_COUNTER_MAX:
+        ck_assert_uint_eq(*numbers[2], *numbers[0] > *numbers[1] ? *numbers[0] : *numbers[1]);
+        break;
+    default:
+        for (size_t i = 0; i < row->size / sizeof last; i++)
+            ck_assert_uint_eq(numbers[2][i], numbers[0][i] + numbers[1][i]);
+    }
+}
+
+static void are_sums(const struct counted *counted, const void *one, const void *other,
+                     const void *sum) {
+    for (size_t i = 0; i < counted->list->count; i++) {
+        const struct hc_counter *row = &counted->list->rows[i];
+        is_sum(row, member(counted, row, one), member(counted, row, other),
+               member(counted, row, sum));
+    }
+}
+
+/// No two counters of a report have the same place.
+static void are_distinct(const struct counted *of, size_t lists) {
+    json_t *seen = json_object();
+    char path[80];
+    size_t count = 0;
+    for (size_t l = 0; l < lists; l++)
+        for (size_t i = 0; i < of[l].list->count; i++, count++) {
+            snprintf(path, sizeof path, "%s%s", of[l].object, of[l].list->rows[i].key);
+            json_object_set_new(seen, path, json_null());
+        }
+    ck_assert_uint_eq(json_object_size(seen), count);
+    json_decref(seen);
+}
+
+static json_t *report_of_server(const struct server *server) {
+    struct hc_sv_report report = {.version = "0",
+                                  .tick_rate = 60,
+                                  .desyncs = json_array(),
+                                  .overflows = json_array(),
+                                  .host = &server->stats,
+                                  .timeline = &server->timeline};
+    json_t *json = hc_sv_report_json(&report);
+    ck_assert_ptr_nonnull(json);
+    json_decref(report.desyncs);
+    json_decref(report.overflows);
+    return json;
+}
+
+static void fill_server(struct server *server) {
+    static const struct server none;
+    *server = none;
+    for (size_t l = 0; l < OF_SERVER; l++)
+        fill(&of_server[l], server);
+}
+
+START_TEST(each_counter_of_a_server_is_in_the_report_of_hindcastd) {
+    static struct server server;
+    fill_server(&server);
+    json_t *report = report_of_server(&server);
+    for (size_t l = 0; l < OF_SERVER; l++)
+        are_shown(&of_server[l], &server, report);
+    are_distinct(of_server, OF_SERVER);
+    json_decref(report);
+}
+END_TEST
+
+START_TEST(each_counter_of_several_matches_is_summed_by_its_kind) {
+    static struct server one, other, sum;
+    fill_server(&one);
+    fill_server(&other);
+    for (unsigned swapped = 0; swapped < 2; swapped++) {
+        sum = swapped ? other : one;
+        hc_sv_report_add_stats(&sum.stats, swapped ? &one.stats : &other.stats);
+        hc_counters_add(&hc_counters_timeline, &sum.timeline,
+                        swapped ? &one.timeline : &other.timeline);
+        for (size_t l = 0; l < OF_SERVER; l++)
+            are_sums(&of_server[l], &one, &other, &sum);
+    }
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("counters");
+    TCase *tests = tcase_create("counters");
+    tcase_add_test(tests, each_counter_of_a_server_is_in_the_report_of_hindcastd);
+    tcase_add_test(tests, each_counter_of_several_matches_is_summed_by_its_kind);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
