@@ -2,6 +2,7 @@
 #include "client/bots/fleet.h"
 
 #include "common/elapsed.h"
+#include "common/programs/counters.h"
 
 #include <string.h>
 
@@ -26,42 +27,9 @@ void hc_cl_fleet_add_lateness(struct hc_cl_fleet_self *self, uint64_t late_us, u
 }
 
 void hc_cl_fleet_add_stats(struct hc_client_stats *sum, const struct hc_client_stats *one) {
-    const struct {
-        uint64_t *to, from;
-    } counts[] = {
-        {&sum->datagrams_in, one->datagrams_in},
-        {&sum->datagrams_out, one->datagrams_out},
-        {&sum->datagrams_lost, one->datagrams_lost},
-        {&sum->bytes_in, one->bytes_in},
-        {&sum->bytes_out, one->bytes_out},
-        {&sum->snapshots, one->snapshots},
-        {&sum->snapshots_matched, one->snapshots_matched},
-        {&sum->snapshots_stale, one->snapshots_stale},
-        {&sum->rollbacks, one->rollbacks},
-        {&sum->stalls, one->stalls},
-        {&sum->stalled_ticks, one->stalled_ticks},
-        {&sum->inputs_sampled, one->inputs_sampled},
-        {&sum->inputs_forced, one->inputs_forced},
-        {&sum->hash_checks, one->hash_checks},
-        {&sum->hash_mismatches, one->hash_mismatches},
-        {&sum->desyncs, one->desyncs},
-        {&sum->corrections, one->corrections},
-        {&sum->game_events_predicted, one->game_events_predicted},
-        {&sum->game_events_confirmed, one->game_events_confirmed},
-        {&sum->game_events_cancelled, one->game_events_cancelled},
-        {&sum->game_events_late, one->game_events_late},
-        {&sum->game_events_unread, one->game_events_unread},
-        {&sum->restarts, one->restarts},
-        {&sum->losses, one->losses},
-        {&sum->reconnects, one->reconnects},
-    };
-    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
-        *counts[i].to += counts[i].from;
-    for (unsigned i = 0; i < HC_STATUS_COUNT; i++)
-        sum->rejected[i] += one->rejected[i];
-    hc_histogram_merge(&sum->rollback_depth, &one->rollback_depth);
-    hc_histogram_merge(&sum->rtt_us, &one->rtt_us);
-    sum->memory_bytes += one->memory_bytes;
+    hc_counters_add(&hc_counters_link, sum, one);
+    hc_counters_add(&hc_counters_world, sum, one);
+    hc_counters_add(&hc_counters_path, sum, one);
 }
 
 void hc_cl_fleet_add_udp(struct hc_cl_udp_stats *sum, const struct hc_cl_udp_stats *one) {

@@ -43,52 +43,21 @@ static json_t *link_part(const struct hc_cl_options *options,
     return part;
 }
 
-/// The figures of snapshots' contents, which only full clients have; null without full clients.
-static json_t *contents_part(const struct hc_cl_options *options,
-                             const struct hc_cl_fleet_result *result) {
-    const struct hc_client_stats *full = &result->full;
-    if (options->clients == 0) {
-        json_t *unknown = hc_report_unknown((const char *const[]){
-            "rollbacks", "snapshots_decoded", "snapshots_matched", "hash_checks", "hash_mismatches",
-            "desyncs", "corrections", "others_in_view", "game_events", NULL});
-        json_object_set_new(unknown, "rollback_depth_ticks", hc_report_unknown_histogram());
-        return unknown;
-    }
-    return json_pack(
-        "{s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:{s:I, s:I, s:I, s:I}}", "rollbacks",
-        (json_int_t)full->rollbacks, "rollback_depth_ticks",
-        hc_report_histogram(&full->rollback_depth, 1), "snapshots_decoded",
-        (json_int_t)full->snapshots, "snapshots_matched", (json_int_t)full->snapshots_matched,
-        "hash_checks", (json_int_t)full->hash_checks, "hash_mismatches",
-        (json_int_t)full->hash_mismatches, "desyncs", (json_int_t)full->desyncs, "corrections",
-        (json_int_t)full->corrections, "others_in_view",
-        hc_report_ratio((double)result->others_seen, (double)result->looks), "game_events",
-        "predicted", (json_int_t)full->game_events_predicted, "confirmed",
-        (json_int_t)full->game_events_confirmed, "cancelled",
-        (json_int_t)full->game_events_cancelled, "late", (json_int_t)full->game_events_late);
-}
-
+/// The figures of clients. Those of a predicted world are null without full clients.
 static json_t *client_part(const struct hc_cl_options *options,
                            const struct hc_cl_fleet_result *result) {
-    const struct hc_client_stats *sum = &result->all;
+    const struct hc_client_stats *full = options->clients > 0 ? &result->full : NULL;
     const struct hc_cl_fleet_ends *ends = &result->ends;
-    json_t *client = contents_part(options, result);
-    json_t *more = json_pack(
-        "{s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
-        "s:I, s:o}",
-        "snapshots", (json_int_t)sum->snapshots, "stalls", (json_int_t)sum->stalls,
-        "input_delay_ticks", hc_report_histogram(&result->input_delay, 1), "accepted",
-        (json_int_t)ends->accepted, "left", (json_int_t)ends->left, "cut_off",
-        (json_int_t)ends->cut_off, "denied", (json_int_t)ends->denied, "closed_by_server",
-        (json_int_t)ends->closed, "timeouts", (json_int_t)ends->timeout, "failed",
-        (json_int_t)ends->failed, "connections_lost", (json_int_t)sum->losses, "reconnects",
-        (json_int_t)sum->reconnects, "snapshots_stale", (json_int_t)sum->snapshots_stale,
-        "stalled_ticks", (json_int_t)sum->stalled_ticks, "inputs_sampled",
-        (json_int_t)sum->inputs_sampled, "inputs_forced", (json_int_t)sum->inputs_forced,
-        "restarts", (json_int_t)sum->restarts, "memory_bytes", (json_int_t)sum->memory_bytes,
-        "rejected", hc_report_rejected(sum->rejected));
-    json_object_update(client, more);
-    json_decref(more);
+    json_t *client = json_pack(
+        "{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "snapshots_decoded",
+        full != NULL ? json_integer((json_int_t)full->snapshots) : json_null(), "others_in_view",
+        hc_report_ratio((double)result->others_seen, (double)result->looks), "input_delay_ticks",
+        hc_report_histogram(&result->input_delay, 1), "accepted", (json_int_t)ends->accepted,
+        "left", (json_int_t)ends->left, "cut_off", (json_int_t)ends->cut_off, "denied",
+        (json_int_t)ends->denied, "closed_by_server", (json_int_t)ends->closed, "timeouts",
+        (json_int_t)ends->timeout, "failed", (json_int_t)ends->failed);
+    hc_counters_report(&hc_counters_link, &result->all, client);
+    hc_counters_report(&hc_counters_world, full, client);
     return client;
 }
 
@@ -254,7 +223,6 @@ json_t *hc_cl_report_json(const char *program, const char *version,
     bool played = result->tick_rate != 0;
     json_t *report = json_pack(
         "{s:o, s:i, s:s, s:s, s:I, s:I, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, "
-        "s:o, "
         "s:o}",
         "verdict", verdict(program, options, result, server_part, why), "schema_version",
         HC_REPORT_SCHEMA, "program", program, "version", version, "seed", (json_int_t)options->seed,
@@ -266,13 +234,14 @@ json_t *hc_cl_report_json(const char *program, const char *version,
         "bytes_down_per_client_s", hc_report_ratio(down, client_s), "bytes_up_per_client_s",
         hc_report_ratio(up, client_s), "datagrams_down_per_client_s",
         hc_report_ratio((double)udp->datagrams_in, client_s), "bytes_overhead_per_datagram",
-        HC_REPORT_OVERHEAD, "rtt_ms", hc_report_histogram(&result->all.rtt_us, 1000), "jitter_ms",
+        HC_REPORT_OVERHEAD, "jitter_ms",
         result->jitters > 0 ? json_real((double)result->jitter_us / result->jitters / 1e3)
                             : json_null(),
         "server", json_is_object(server_part) ? json_incref(server_part) : unknown_server(),
         "client", client_part(options, result), "load", self_part(options, result));
     json_object_set_new(json_object_get(report, "load"), "held",
                         held(program, options, result, server_part, why));
+    hc_counters_report(&hc_counters_path, &result->all, report);
     json_object_set_new(report, "snapshot_age_ms",
                         hc_report_histogram(&result->snapshot_age_us, 1000));
     json_object_set_new(report, "percentile_error", json_real(percentile_error));
@@ -352,7 +321,7 @@ static void print_clients(const json_t *report, FILE *out) {
                    hc_report_number(client, "inputs_forced"));
     hc_report_line(out, "stalls", "%.0f", hc_report_number(client, "stalls"));
     const json_t *events = hc_report_find(client, "game_events");
-    if (json_is_object(events))
+    if (hc_report_find(events, "predicted") != NULL)
         hc_report_line(out, "game events",
                        "%.0f predicted: %.0f confirmed, %.0f cancelled; %.0f late",
                        hc_report_number(events, "predicted"), hc_report_number(events, "confirmed"),

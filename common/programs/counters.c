@@ -3,6 +3,7 @@
 
 #include "common/programs/report.h"
 #include "hindcast/check.h"
+#include "hindcast/client.h"
 #include "hindcast/server.h"
 
 #include <string.h>
@@ -16,12 +17,16 @@ enum { KEY_MAX = 40 }; ///< bytes
     ROW(struct hc_server_overload, name, kind, unit, key)
 #define OF_REMEMBERED(name, kind, unit, key, ...)                                                  \
     ROW(struct hc_server_remembered, name, kind, unit, key)
+#define OF_CLIENT(name, kind, unit, key, ...) ROW(struct hc_client_stats, name, kind, unit, key)
 #define OF_TIMELINE(name, kind, unit, key, ...) ROW(struct hc_timeline_stats, name, kind, unit, key)
 
 static const struct hc_counter of_server[] = {HC_SERVER_COUNTERS(OF_SERVER)};
 static const struct hc_counter of_overload[] = {HC_SERVER_OVERLOAD_COUNTERS(OF_OVERLOAD)};
 static const struct hc_counter of_remembered[] = {HC_SERVER_REMEMBERED_COUNTERS(OF_REMEMBERED)};
 static const struct hc_counter of_timeline[] = {HC_TIMELINE_COUNTERS(OF_TIMELINE)};
+static const struct hc_counter of_link[] = {HC_CLIENT_LINK_COUNTERS(OF_CLIENT)};
+static const struct hc_counter of_world[] = {HC_CLIENT_WORLD_COUNTERS(OF_CLIENT)};
+static const struct hc_counter of_path[] = {HC_CLIENT_PATH_COUNTERS(OF_CLIENT)};
 
 #define LIST(rows)                                                                                 \
     { rows, sizeof(rows) / sizeof(*(rows)) }
@@ -29,6 +34,9 @@ const struct hc_counters hc_counters_server = LIST(of_server);
 const struct hc_counters hc_counters_overload = LIST(of_overload);
 const struct hc_counters hc_counters_remembered = LIST(of_remembered);
 const struct hc_counters hc_counters_timeline = LIST(of_timeline);
+const struct hc_counters hc_counters_link = LIST(of_link);
+const struct hc_counters hc_counters_world = LIST(of_world);
+const struct hc_counters hc_counters_path = LIST(of_path);
 
 /// The value of a counter that is one number, of any size.
 static uint64_t number(const struct hc_counter *counter, const void *member) {

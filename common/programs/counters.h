@@ -31,6 +31,9 @@ extern const struct hc_counters hc_counters_server;     ///< of struct hc_server
 extern const struct hc_counters hc_counters_overload;   ///< of struct hc_server_overload
 extern const struct hc_counters hc_counters_remembered; ///< of struct hc_server_remembered
 extern const struct hc_counters hc_counters_timeline;   ///< of struct hc_timeline_stats
+extern const struct hc_counters hc_counters_link;       ///< of struct hc_client_stats
+extern const struct hc_counters hc_counters_world;      ///< of struct hc_client_stats
+extern const struct hc_counters hc_counters_path;       ///< of struct hc_client_stats
 
 /// Adds the counters of `one` to those of `sum`, each by the rule of its kind. Both are the list's
 /// struct.

@@ -26,11 +26,11 @@
 
 #include "hindcast/allocator.h"
 #include "hindcast/api.h"
+#include "hindcast/client_counters.h"
 #include "hindcast/connection.h"
 #include "hindcast/credential.h"
 #include "hindcast/difference.h"
 #include "hindcast/game.h"
-#include "hindcast/histogram.h"
 #include "hindcast/timeline.h"
 
 HC_C_BEGIN
@@ -175,34 +175,11 @@ struct hc_client_attempt {
     uint64_t protocol_id; ///< of the server, as it says itself, if it is of another build; else 0
 };
 
-/// Counts since the client's creation; histograms are in ticks unless named otherwise.
+/// Counts since the client's creation; hindcast/client_counters.h describes them.
 struct hc_client_stats {
-    uint64_t datagrams_in, datagrams_out, bytes_in, bytes_out;
-    uint64_t datagrams_lost;            ///< of datagrams_out: not acked in time
-    uint64_t rejected[HC_STATUS_COUNT]; ///< rejected datagrams by cause; they changed nothing
-    uint64_t snapshots;                 ///< received and applied
-    uint64_t snapshots_matched;         ///< of those, after which no tick was resimulated
-    uint64_t snapshots_stale; ///< of those, older than one before: they change only the past
-    uint64_t rollbacks;
-    struct hc_histogram rollback_depth;
-    uint64_t stalls, stalled_ticks; ///< ticks that became due during a stall
-    uint64_t inputs_sampled;        ///< stamped inputs of all local players, with repeated ones
-    uint64_t inputs_forced;         ///< own inputs that the server forced
-    uint64_t hash_checks, hash_mismatches; ///< of snapshots, against the server's hash
-    uint64_t desyncs;             ///< 3 mismatches within a second: one for each connection at most
-    uint64_t corrections;         ///< entity states of past ticks received
-    uint64_t unreliable_received; ///< unreliable messages of the server's game
-    uint64_t unreliable_dropped;  ///< unreliable messages that found no room, in either direction
-    uint64_t restarts;            ///< the timeline restarted at a received state
-    uint64_t losses, reconnects;  ///< of the connection
-    uint64_t game_events_predicted;                        ///< shown before the server listed them,
-    uint64_t game_events_confirmed, game_events_cancelled; ///< and what came of them;
-    uint64_t game_events_late;   ///< not predicted, shown when the server listed them
-    uint64_t game_events_unread; ///< dropped, because the game left too many unread
-    struct hc_histogram rtt_us;
-    uint64_t rtt_min_us; ///< of the recent samples; 0 before the first
-    uint64_t jitter_us;  ///< mean deviation of the round-trip time (RFC 6298's RTTVAR)
-    size_t memory_bytes;
+    HC_CLIENT_LINK_COUNTERS(HC_COUNTER_MEMBER)
+    HC_CLIENT_WORLD_COUNTERS(HC_COUNTER_MEMBER)
+    HC_CLIENT_PATH_COUNTERS(HC_COUNTER_MEMBER)
 };
 
 /// The state of a game event for a client's game.

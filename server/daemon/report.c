@@ -8,10 +8,8 @@
 
 /// The clients' part, which only clients know: all null.
 static json_t *client_part(void) {
-    json_t *object =
-        hc_report_unknown((const char *const[]){"rollbacks", "snapshots", "snapshots_matched",
-                                                "stalls", "hash_checks", "hash_mismatches", NULL});
-    json_object_set_new(object, "rollback_depth_ticks", hc_report_unknown_histogram());
+    json_t *object = hc_counters_object(&hc_counters_link, NULL);
+    hc_counters_report(&hc_counters_world, NULL, object);
     json_object_set_new(object, "input_delay_ticks", hc_report_unknown_histogram());
     return object;
 }
@@ -101,8 +99,7 @@ json_t *hc_sv_report_json(const struct hc_sv_report *report) {
     json_t *server = server_part(report), *reasons = json_array();
     hc_report_judge_server(reasons, server);
     json_t *object = json_pack(
-        "{s:o, s:i, s:s, s:s, s:I, s:I, s:i, s:I, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:n, s:o, "
-        "s:o}",
+        "{s:o, s:i, s:s, s:s, s:I, s:I, s:i, s:I, s:i, s:o, s:o, s:o, s:o, s:i, s:n, s:o, s:o}",
         "verdict", hc_report_verdict(reasons, server), "schema_version", HC_REPORT_SCHEMA,
         "program", "hindcastd", "version", report->version, "seed", (json_int_t)report->seed,
         "duration_ms", (json_int_t)(report->duration_us / 1000), "tick_rate_hz",
@@ -110,8 +107,9 @@ json_t *hc_sv_report_json(const struct hc_sv_report *report) {
         (int)report->clients_most, "link", link, "bytes_down_per_client_s",
         hc_report_ratio(down, client_s), "bytes_up_per_client_s", hc_report_ratio(up, client_s),
         "datagrams_down_per_client_s", hc_report_ratio((double)host->datagrams_out, client_s),
-        "bytes_overhead_per_datagram", HC_REPORT_OVERHEAD, "rtt_ms", hc_report_unknown_histogram(),
-        "jitter_ms", "server", server, "client", client_part());
+        "bytes_overhead_per_datagram", HC_REPORT_OVERHEAD, "jitter_ms", "server", server, "client",
+        client_part());
+    hc_counters_report(&hc_counters_path, NULL, object);
     if (report->matches != NULL) {
         json_object_set_new(server, "placed_users",
                             hc_counters_object(&hc_counters_remembered, &report->placed));

@@ -26,7 +26,15 @@ static const struct counted of_server[] = {
      offsetof(struct server, stats.remembered)},
     {&hc_counters_timeline, "server.", offsetof(struct server, timeline)},
 };
-enum { OF_SERVER = sizeof of_server / sizeof *of_server };
+static const struct counted of_clients[] = {
+    {&hc_counters_link, "client.", offsetof(struct hc_cl_fleet_result, all)},
+    {&hc_counters_world, "client.", offsetof(struct hc_cl_fleet_result, full)},
+    {&hc_counters_path, "", offsetof(struct hc_cl_fleet_result, all)},
+};
+enum {
+    OF_SERVER = sizeof of_server / sizeof *of_server,
+    OF_CLIENTS = sizeof of_clients / sizeof *of_clients,
+};
 static uint64_t last; ///< number that a counter was given
 
 static const void *member(const struct counted *counted, const struct hc_counter *row,
@@ -197,11 +205,84 @@ START_TEST(each_counter_of_several_matches_is_summed_by_its_kind) {
 }
 END_TEST
 
+/// Gives the full clients' counters numbers, and those that light ones have too.
+static void fill_clients(struct hc_cl_fleet_result *result) {
+    static const struct hc_cl_fleet_result none;
+    static const size_t light = offsetof(struct hc_cl_fleet_result, light);
+    *result = none;
+    for (size_t l = 0; l < OF_CLIENTS; l++) {
+        struct counted full = of_clients[l], lights = of_clients[l];
+        full.offset = offsetof(struct hc_cl_fleet_result, full);
+        lights.offset = light;
+        fill(&full, result);
+        if (of_clients[l].list != &hc_counters_world)
+            fill(&lights, result);
+    }
+    hc_cl_fleet_sum(result);
+}
+
+START_TEST(each_counter_of_clients_is_in_the_report_of_hindcast_load) {
+    static struct hc_cl_fleet_result result;
+    static const struct hc_cl_options options = {.clients = 1, .light = 1};
+    fill_clients(&result);
+    json_t *report = hc_cl_report_json("hindcast-load", "0", &options, &result, NULL, "");
+    ck_assert_ptr_nonnull(report);
+    for (size_t l = 0; l < OF_CLIENTS; l++)
+        are_shown(&of_clients[l], &result, report);
+    are_distinct(of_clients, OF_CLIENTS);
+    json_decref(report);
+}
+END_TEST
+
+START_TEST(each_counter_of_several_processes_is_summed_by_its_kind) {
+    static struct hc_cl_fleet_result one, other, sum;
+    fill_clients(&one);
+    fill_clients(&other);
+    sum = one;
+    hc_cl_fleet_merge(&sum, &other);
+    hc_cl_fleet_sum(&sum);
+    for (size_t l = 0; l < OF_CLIENTS; l++)
+        are_sums(&of_clients[l], &one, &other, &sum);
+}
+END_TEST
+
+/// Each counter has a key in the report, and no value.
+static void are_unknown(const struct counted *of, size_t lists, const json_t *report) {
+    char path[80];
+    for (size_t l = 0; l < lists; l++)
+        for (size_t i = 0; i < of[l].list->count; i++) {
+            snprintf(path, sizeof path, ".%s%s", of[l].object, of[l].list->rows[i].key);
+            char *key = strrchr(path, '.');
+            *key = '\0';
+            const json_t *object = key == path ? report : hc_report_find(report, path + 1);
+            const json_t *value = json_object_get(object, key + 1);
+            ck_assert_msg(value != NULL, "no %s.%s", path, key + 1);
+            ck_assert(json_is_null(value) || json_is_null(json_object_get(value, "count")));
+        }
+}
+
+START_TEST(each_counter_that_a_program_cannot_know_is_null) {
+    static struct server server;
+    static const struct hc_cl_fleet_result none;
+    static const struct hc_cl_options options = {.light = 1};
+    json_t *daemon = report_of_server(&server);
+    are_unknown(of_clients, OF_CLIENTS, daemon);
+    json_t *load = hc_cl_report_json("hindcast-load", "0", &options, &none, NULL, "");
+    are_unknown(of_server, OF_SERVER, load);
+    are_unknown(&of_clients[1], 1, load); // the worlds, which light clients have none of
+    json_decref(daemon);
+    json_decref(load);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("counters");
     TCase *tests = tcase_create("counters");
     tcase_add_test(tests, each_counter_of_a_server_is_in_the_report_of_hindcastd);
     tcase_add_test(tests, each_counter_of_several_matches_is_summed_by_its_kind);
+    tcase_add_test(tests, each_counter_of_clients_is_in_the_report_of_hindcast_load);
+    tcase_add_test(tests, each_counter_of_several_processes_is_summed_by_its_kind);
+    tcase_add_test(tests, each_counter_that_a_program_cannot_know_is_null);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
