@@ -109,7 +109,7 @@ static void on_last_event(struct hc_cl_bot *bot, const struct hc_client_event *e
         count_refusal(bot, true);
         break;
     case HC_CLIENT_EVENT_VERSION:
-        bot->stranded = bot->bots->renews;
+        bot->stranded = bot->bots->searches;
         if (!bot->stranded)
             count_version(bot, NULL);
         break;

@@ -24,7 +24,7 @@ enum hc_cl_bot_line {
 struct hc_cl_bots {
     const struct hc_cl_fleet_config *config;
     struct hc_cl_fleet_result *result;
-    bool renews; ///< clients that another build of the server turned away wait for its renewal
+    bool searches; ///< clients that another build of the server turned away wait for the search
     uint64_t started_us;             ///< of the fleet
     uint64_t late_us;                ///< longest lateness since the last progress
     bool terminal;                   ///< standard error may show a line of progress
@@ -46,7 +46,7 @@ struct hc_cl_bot {
     hc_tick decided;      ///< newest tick for which the brain chose an input
     uint64_t received_us; ///< when the newest accepted datagram arrived
     uint64_t connected_us; ///< when the newest datagram of a connection arrived; 0: none has
-    bool stranded;         ///< the client is closed, and waits for the renewal of the server
+    bool stranded;         ///< the client is closed, and waits for the search
     bool lost;             ///< a session before was lost with its server, and none began since
     bool received;         ///< a snapshot
     uint64_t snapshots;    ///< that were received as of the last turn
@@ -82,7 +82,7 @@ void hc_cl_bot_lose(struct hc_cl_bot *bot, uint64_t now);
 /// caller begins it.
 void hc_cl_bot_restart(struct hc_cl_bot *bot);
 
-/// Counts and prints a client for which there is no renewal. `why`: a sentence, or empty.
+/// Counts and prints a client that waited for the search in vain. `why`: a sentence, or empty.
 void hc_cl_bot_give_up(struct hc_cl_bot *bot, const char *why);
 
 /// Counts how the client stands just before it leaves.

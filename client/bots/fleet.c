@@ -26,7 +26,7 @@ enum {
     FEED_S = 2,               ///< the tokens of so long are at hand,
     FEED_MIN = 16,            ///< and so many more,
     FEED_MAX = 4096,          ///< at most
-    RENEWAL_US = 50000,       ///< interval of the turns of the renewal
+    SEARCH_US = 50000,        ///< interval of the turns of the search
     PICKS_MAX = 16,           ///< random clients to find one that plays
 };
 
@@ -46,7 +46,7 @@ struct member {
 struct hc_cl_fleet {
     struct hc_cl_fleet_config config;
     struct event_base *base;
-    struct event *term, *interrupt, *end, *progress, *lights, *profile, *renewal;
+    struct event *term, *interrupt, *end, *progress, *lights, *profile, *search;
     struct hc_cl_sockets *sockets; ///< of the light clients; NULL: there are none
     uint64_t *light_due;           ///< [config.count_light] deadline of each
     uint32_t *light_turns;         ///< [config.count_light] the bots that are due
@@ -55,7 +55,7 @@ struct hc_cl_fleet {
     struct hc_cl_token_feed *feed; ///< NULL: there are only spare ones
     uint64_t recycled;             ///< clients that left to join again
     bool stormed;
-    uint64_t renewed_us; ///< when the clients began, or all began anew
+    uint64_t begun_us; ///< when the clients began, or all began anew
     struct hc_rng picks;
     uint64_t ended_us;
     uint64_t spent_us; ///< processor time of the process before the run
@@ -127,7 +127,7 @@ static void wake(struct member *member, uint64_t now) {
     if (deadline_us == UINT64_MAX && rejoin(member, now))
         deadline_us = hc_cl_bot_turn(&member->bot, now);
     if (deadline_us == UINT64_MAX && member->bot.stranded && !member->fleet->leaving)
-        return; // on_renewal begins or retires it
+        return; // on_search begins or retires it
     if (deadline_us == UINT64_MAX)
         retire(member, now);
     else
@@ -259,13 +259,13 @@ static void on_profile(evutil_socket_t descriptor, short events, void *context) 
 }
 
 /// Begins all clients anew on a server that was started anew.
-static void renew(struct hc_cl_fleet *fleet, uint64_t now) {
+static void join_next(struct hc_cl_fleet *fleet, uint64_t now) {
     struct hc_cl_fleet_config *config = &fleet->config;
-    const struct hc_plugin *plugin = config->renewal->config.plugin;
+    const struct hc_plugin *plugin = config->next_server->config.plugin;
     for (uint32_t i = 0; i < fleet->member_count; i++)
         if (!fleet->members[i].ended && fleet->members[i].bot.client != NULL)
             hc_cl_bot_lose(&fleet->members[i].bot, now);
-    hc_cl_renewal_apply(config->renewal); // no client has the former game any more
+    hc_cl_next_server_apply(config->next_server); // no client has the former game any more
     config->client.game = plugin->game;
     config->client.rule_hash = plugin->rule_hash;
     config->think = plugin->think;
@@ -277,13 +277,13 @@ static void renew(struct hc_cl_fleet *fleet, uint64_t now) {
         if (member->bot.begun_us != 0) // the others follow in the ramp
             arm_member(member, now);
     }
-    fleet->renewed_us = now;
+    fleet->begun_us = now;
 }
 
-/// Gives up the clients that wait for a renewal; all of them if another game is played there now.
+/// Gives up the clients that wait for the search; all of them if another game is played there now.
 static void give_up(struct hc_cl_fleet *fleet, uint64_t now) {
-    const char *why = fleet->config.renewal->why;
-    fleet->bots.renews = false;
+    const char *why = fleet->config.next_server->why;
+    fleet->bots.searches = false;
     for (uint32_t i = 0; i < fleet->member_count; i++) {
         struct member *member = &fleet->members[i];
         if (member->ended || member->bot.client == NULL ||
@@ -295,19 +295,20 @@ static void give_up(struct hc_cl_fleet *fleet, uint64_t now) {
 }
 
 /// Searches for the server if no client hears it.
-static void on_renewal(evutil_socket_t descriptor, short events, void *context) {
+static void on_search(evutil_socket_t descriptor, short events, void *context) {
     struct hc_cl_fleet *fleet = context;
-    uint64_t now = hc_clock_us(), connected_us = fleet->renewed_us;
+    uint64_t now = hc_clock_us(), connected_us = fleet->begun_us;
     (void)descriptor, (void)events;
-    if (fleet->leaving || !fleet->bots.renews)
+    if (fleet->leaving || !fleet->bots.searches)
         return;
     for (uint32_t i = 0; i < fleet->member_count; i++)
         if (fleet->members[i].bot.connected_us > connected_us)
             connected_us = fleet->members[i].bot.connected_us;
-    enum hc_cl_renewal_state state = hc_cl_renewal_turn(fleet->config.renewal, connected_us, now);
-    if (state == HC_CL_RENEWAL_FOUND)
-        renew(fleet, hc_clock_us());
-    else if (state == HC_CL_RENEWAL_FAILED)
+    enum hc_cl_next_server_state state =
+        hc_cl_next_server_turn(fleet->config.next_server, connected_us, now);
+    if (state == HC_CL_NEXT_SERVER_FOUND)
+        join_next(fleet, hc_clock_us());
+    else if (state == HC_CL_NEXT_SERVER_FAILED)
         give_up(fleet, now);
 }
 
@@ -445,10 +446,10 @@ static bool create_base(struct hc_cl_fleet *fleet) {
     fleet->progress = event_new(fleet->base, -1, EV_PERSIST, on_progress, fleet);
     fleet->lights = evtimer_new(fleet->base, on_lights, fleet);
     fleet->profile = event_new(fleet->base, -1, EV_PERSIST, on_profile, fleet);
-    fleet->renewal = event_new(fleet->base, -1, EV_PERSIST, on_renewal, fleet);
+    fleet->search = event_new(fleet->base, -1, EV_PERSIST, on_search, fleet);
     return fleet->term != NULL && fleet->interrupt != NULL && fleet->end != NULL &&
            fleet->progress != NULL && fleet->lights != NULL && fleet->profile != NULL &&
-           fleet->renewal != NULL;
+           fleet->search != NULL;
 }
 
 /// Opens the feed of tokens if it is configured; false: no memory.
@@ -475,7 +476,7 @@ struct hc_cl_fleet *hc_cl_fleet_create(const struct hc_cl_fleet_config *config, 
     fleet->config = *config;
     fleet->bots = (struct hc_cl_bots){.config = &fleet->config,
                                       .result = &fleet->result,
-                                      .renews = config->renewal != NULL,
+                                      .searches = config->next_server != NULL,
                                       .terminal = isatty(STDERR_FILENO)};
     fleet->result.first = HC_NO_TICK;
     fleet->tokens = config->spare_first;
@@ -513,7 +514,7 @@ void hc_cl_fleet_destroy(struct hc_cl_fleet *fleet) {
     free_event(fleet->progress);
     free_event(fleet->lights);
     free_event(fleet->profile);
-    free_event(fleet->renewal);
+    free_event(fleet->search);
     hc_cl_token_feed_close(fleet->feed);
     hc_cl_sockets_close(fleet->sockets);
     if (fleet->base != NULL)
@@ -527,10 +528,10 @@ void hc_cl_fleet_destroy(struct hc_cl_fleet *fleet) {
 void hc_cl_fleet_run(struct hc_cl_fleet *fleet) {
     const struct hc_cl_fleet_config *config = &fleet->config;
     struct timeval second = {.tv_sec = 1}, profile = {.tv_usec = PROFILE_US};
-    struct timeval renewal = {.tv_usec = RENEWAL_US};
+    struct timeval search = {.tv_usec = SEARCH_US};
     uint32_t clients = config->clients + config->lights;
     fleet->spent_us = hc_report_cpu_us();
-    fleet->bots.started_us = fleet->renewed_us = hc_clock_us();
+    fleet->bots.started_us = fleet->begun_us = hc_clock_us();
     event_add(fleet->term, NULL);
     event_add(fleet->interrupt, NULL);
     for (uint32_t i = 0; i < fleet->member_count; i++)
@@ -542,8 +543,8 @@ void hc_cl_fleet_run(struct hc_cl_fleet *fleet) {
         arm(fleet->lights, fleet->lights_us, fleet->bots.started_us);
     if (config->churn_per_s > 0 || config->storm > 0)
         event_add(fleet->profile, &profile);
-    if (config->renewal != NULL)
-        event_add(fleet->renewal, &renewal);
+    if (config->next_server != NULL)
+        event_add(fleet->search, &search);
     if (config->duration_us != 0)
         arm(fleet->end, fleet->bots.started_us + config->ramp_us + config->duration_us,
             fleet->bots.started_us);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "client/bots/due.h"
-#include "client/bots/renewal.h"
+#include "client/bots/next_server.h"
 #include "client/bots/tokens.h"
 #include "client/bots/udp.h"
 #include "hindcast/network_sim.h"
@@ -55,7 +55,7 @@ struct hc_cl_fleet_config {
     uint32_t spare_first, spare_end;      ///< tokens of this fleet for clients that join again
     const struct hc_cl_tokens_wish *feed; ///< request such tokens when they are needed; NULL: never
     /// The search for a server that was started anew; it has the fleet's tokens. NULL: none.
-    struct hc_cl_renewal *renewal;
+    struct hc_cl_next_server *next_server;
     /// Called once a second; NULL: never.
     void (*progress)(void *context, const struct hc_cl_fleet_progress *progress);
     void *progress_context;

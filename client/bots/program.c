@@ -66,9 +66,10 @@ static bool obtain_tokens(const struct hc_cl_options *options,
 
 /// Makes the search for a server that is started anew. A load test has none: it measures one
 /// server. False: no memory.
-static bool open_renewal(struct hc_cl_options *options, struct hc_cl_fleet_config *config,
-                         const struct hc_cl_tokens_issuer *issuer, struct hc_cl_renewal *renewal) {
-    struct hc_cl_renewal_config wanted = {
+static bool open_next_server(struct hc_cl_options *options, struct hc_cl_fleet_config *config,
+                             const struct hc_cl_tokens_issuer *issuer,
+                             struct hc_cl_next_server *search) {
+    struct hc_cl_next_server_config wanted = {
         .program = config->program,
         .game = options->game,
         .port = {config->server, config->server_name, &options->wish},
@@ -80,8 +81,8 @@ static bool open_renewal(struct hc_cl_options *options, struct hc_cl_fleet_confi
     };
     if (!config->announces || options->token != NULL)
         return true;
-    config->renewal = renewal;
-    return hc_cl_renewal_init(renewal, &wanted);
+    config->next_server = search;
+    return hc_cl_next_server_init(search, &wanted);
 }
 
 /// A run in progress.
@@ -168,20 +169,20 @@ static bool play(const char *program, bool announces, struct hc_cl_options *opti
     config.client.others = options->others;
     config.client.lead = options->lead;
     config.client.extrapolation = options->extrapolation;
-    struct hc_cl_renewal renewal = {.got = NULL};
+    struct hc_cl_next_server search = {.got = NULL};
     struct hc_cl_tokens_issuer issuer = {.process = 0};
     config.tokens = calloc(config.spare_end, sizeof(*config.tokens));
     snprintf(why, WHY_MAX, "no memory");
     bool good = config.tokens != NULL && resolve(options, &config, why) &&
                 obtain_tokens(options, &config, &issuer, why) &&
-                open_renewal(options, &config, &issuer, &renewal);
+                open_next_server(options, &config, &issuer, &search);
     if (good && series != NULL)
         hc_cl_page_series_begin(series);
     good = good && hc_cl_processes_run(&config, options->processes, result, why, WHY_MAX);
     hc_cl_fleet_sum(result);
     if (run.terminal)
         fprintf(stderr, "\r\033[K");
-    hc_cl_renewal_free(&renewal);
+    hc_cl_next_server_free(&search);
     free(config.tokens);
     return good;
 }

@@ -4,7 +4,7 @@
 #include "client/view/view.h"
 
 #include "client/bots/failure.h"
-#include "client/bots/renewal.h"
+#include "client/bots/next_server.h"
 #include "client/bots/resolve.h"
 #include "client/bots/spawn.h"
 #include "client/bots/tokens.h"
@@ -38,8 +38,8 @@ struct session {
     struct hc_cl_udp_peer server;
     char name[264]; ///< of the server, as the user wrote it
     struct hc_credential tokens[HC_CL_WINDOW_PANES];
-    struct hc_cl_renewal renewal;
-    bool renews;        ///< the renewal searches
+    struct hc_cl_next_server next_server;
+    bool searches;      ///< the search goes on
     uint64_t opened_us; ///< when the present clients began
 };
 
@@ -107,11 +107,11 @@ static bool open_panes(struct session *session, char *why) {
 }
 
 /// Makes the search for a server that is started anew; false: no memory.
-static bool open_renewal(struct session *session, const struct hc_cl_tokens_issuer *issuer,
-                         char *why) {
+static bool open_next_server(struct session *session, const struct hc_cl_tokens_issuer *issuer,
+                             char *why) {
     struct hc_cl_options *options = session->options;
     const struct hc_client_config *client = &session->window.config;
-    struct hc_cl_renewal_config config = {
+    struct hc_cl_next_server_config config = {
         .program = program,
         .game = options->game,
         .port = {session->server, session->name, &options->wish},
@@ -121,11 +121,11 @@ static bool open_renewal(struct session *session, const struct hc_cl_tokens_issu
         .count = options->clients,
         .patience_us = (uint64_t)client->timeout_us + client->reconnect_us,
     };
-    session->renews = options->token == NULL;
-    if (!session->renews)
+    session->searches = options->token == NULL;
+    if (!session->searches)
         return true;
     snprintf(why, WHY_MAX, "no memory");
-    return hc_cl_renewal_init(&session->renewal, &config);
+    return hc_cl_next_server_init(&session->next_server, &config);
 }
 
 /// Waits for a datagram, or until `until_us` or a client has work.
@@ -143,13 +143,13 @@ static void wait_until(struct hc_cl_window *window, uint64_t until_us) {
 }
 
 /// Opens the panes anew on a server that was started anew. False: failed, and `why` is a sentence.
-static bool renew(struct session *session, char *why) {
+static bool join_next(struct session *session, char *why) {
     struct hc_cl_window *window = &session->window;
     hc_cl_window_close_panes(window);
-    bool is_other = session->renewal.fresh.game != NULL;
-    if (is_other && !hc_cl_window_change_game(window, &session->renewal.fresh, why, WHY_MAX))
+    bool is_other = session->next_server.fresh.game != NULL;
+    if (is_other && !hc_cl_window_change_game(window, &session->next_server.fresh, why, WHY_MAX))
         return false;
-    hc_cl_renewal_apply(&session->renewal);
+    hc_cl_next_server_apply(&session->next_server);
     return open_panes(session, why);
 }
 
@@ -159,25 +159,26 @@ static bool search(struct session *session, char *why) {
     for (unsigned i = 0; i < session->window.count; i++)
         if (session->window.panes[i].client.connected_us > connected_us)
             connected_us = session->window.panes[i].client.connected_us;
-    enum hc_cl_renewal_state state =
-        hc_cl_renewal_turn(&session->renewal, connected_us, hc_clock_us());
-    session->renews = state != HC_CL_RENEWAL_FAILED;
-    if (!session->renews && session->renewal.why[0] != '\0') { // another game is played there now
-        snprintf(why, WHY_MAX, "%s: %s", session->name, session->renewal.why);
+    enum hc_cl_next_server_state state =
+        hc_cl_next_server_turn(&session->next_server, connected_us, hc_clock_us());
+    session->searches = state != HC_CL_NEXT_SERVER_FAILED;
+    if (!session->searches &&
+        session->next_server.why[0] != '\0') { // another game is played there now
+        snprintf(why, WHY_MAX, "%s: %s", session->name, session->next_server.why);
         return false;
     }
-    return state != HC_CL_RENEWAL_FOUND || renew(session, why);
+    return state != HC_CL_NEXT_SERVER_FOUND || join_next(session, why);
 }
 
 /// Gives each client its turn. False: one is closed, and `why` is a sentence.
 static bool turn(struct session *session, char *why) {
     struct hc_cl_window *window = &session->window;
-    if (session->renews && !search(session, why))
+    if (session->searches && !search(session, why))
         return false;
     for (unsigned i = 0; i < window->count; i++) {
         struct hc_cl_pane *pane = &window->panes[i].client;
         hc_cl_pane_turn(pane);
-        if (pane->has_closed && !(pane->is_other_build && session->renews)) {
+        if (pane->has_closed && !(pane->is_other_build && session->searches)) {
             snprintf(why, WHY_MAX, "%s:%s: %s", session->options->host, session->options->port,
                      pane->why);
             return false;
@@ -245,11 +246,11 @@ static bool run(struct hc_cl_options *options, char *why) {
     struct hc_cl_tokens_issuer issuer = {.process = 0};
     session.options = options;
     bool good = hc_cl_window_open(window, options, why, WHY_MAX) &&
-                obtain_tokens(&session, &issuer, why) && open_renewal(&session, &issuer, why) &&
+                obtain_tokens(&session, &issuer, why) && open_next_server(&session, &issuer, why) &&
                 open_panes(&session, why) && play(&session, why);
     leave(window);
     hc_cl_window_close(window);
-    hc_cl_renewal_free(&session.renewal);
+    hc_cl_next_server_free(&session.next_server);
     return good;
 }
 

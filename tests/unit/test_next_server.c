@@ -1,7 +1,7 @@
-/// Tests client/bots/renewal and token_ask, with real token ports and virtual time.
+/// Tests client/bots/next_server and token_ask, with real token ports and virtual time.
 #define _GNU_SOURCE
 
-#include "client/bots/renewal.h"
+#include "client/bots/next_server.h"
 #include "hindcast/arena.h"
 #include "server/daemon/key_file.h"
 #include "server/daemon/token_http.h"
@@ -33,7 +33,7 @@ struct rig {
     struct hc_plugin plugin;
     struct hc_cl_tokens_wish wish;
     struct hc_credential tokens[COUNT];
-    struct hc_cl_renewal renewal;
+    struct hc_cl_next_server search;
     uint64_t now_us;
 };
 
@@ -77,12 +77,14 @@ static void run_server(const struct rig *rig) {
 
 /// Searches for at most `most_us`, until the search says something or a request was answered or
 /// vain. No client hears the server after `connected_us`.
-static enum hc_cl_renewal_state search(struct rig *rig, uint64_t connected_us, uint64_t most_us) {
-    enum hc_cl_renewal_state state = HC_CL_RENEWAL_NONE;
+static enum hc_cl_next_server_state await(struct rig *rig, uint64_t connected_us,
+                                          uint64_t most_us) {
+    enum hc_cl_next_server_state state = HC_CL_NEXT_SERVER_NONE;
     uint64_t end_us = rig->now_us + most_us;
-    for (unsigned i = 0; i < TURNS && state == HC_CL_RENEWAL_NONE && rig->now_us < end_us; i++) {
-        state = hc_cl_renewal_turn(&rig->renewal, connected_us, rig->now_us);
-        if (hc_cl_token_ask_is_active(&rig->renewal.ask))
+    for (unsigned i = 0; i < TURNS && state == HC_CL_NEXT_SERVER_NONE && rig->now_us < end_us;
+         i++) {
+        state = hc_cl_next_server_turn(&rig->search, connected_us, rig->now_us);
+        if (hc_cl_token_ask_is_active(&rig->search.ask))
             run_server(rig);
         else
             rig->now_us += STEP_US;
@@ -118,20 +120,20 @@ static void open_rig(struct rig *rig) {
     do
         choose_port(rig);
     while (!serve(rig, &hc_arena, id_of(&rig->plugin)));
-    struct hc_cl_renewal_config config = {.program = "test",
-                                          .port = {.name = "server", .wish = &rig->wish},
-                                          .plugin = &rig->plugin,
-                                          .tokens = rig->tokens,
-                                          .count = COUNT,
-                                          .patience_us = PATIENCE_US};
+    struct hc_cl_next_server_config config = {.program = "test",
+                                              .port = {.name = "server", .wish = &rig->wish},
+                                              .plugin = &rig->plugin,
+                                              .tokens = rig->tokens,
+                                              .count = COUNT,
+                                              .patience_us = PATIENCE_US};
     memcpy(&config.port.server.address, &rig->at, sizeof rig->at);
     config.port.server.length = sizeof rig->at;
     config.issuer = first_tokens(rig, &config.port);
-    ck_assert(hc_cl_renewal_init(&rig->renewal, &config));
+    ck_assert(hc_cl_next_server_init(&rig->search, &config));
 }
 
 static void close_rig(struct rig *rig) {
-    hc_cl_renewal_free(&rig->renewal);
+    hc_cl_next_server_free(&rig->search);
     hc_sv_token_http_close(rig->http);
     event_base_free(rig->base);
     hc_sv_wall_clock_close(&rig->wall_clock);
@@ -140,7 +142,7 @@ static void close_rig(struct rig *rig) {
 START_TEST(the_head_of_an_answer_describes_its_server) {
     struct rig rig;
     open_rig(&rig);
-    const struct hc_cl_tokens_issuer *issuer = &rig.renewal.config.issuer;
+    const struct hc_cl_tokens_issuer *issuer = &rig.search.config.issuer;
     char game[32];
     snprintf(game, sizeof game, "arena %u", (unsigned)hc_arena.version);
     ck_assert_str_eq(issuer->game, game);
@@ -157,9 +159,9 @@ START_TEST(server_that_answers_its_clients_is_not_asked) {
     struct rig rig;
     open_rig(&rig);
     for (unsigned i = 0; i < 500; i++, rig.now_us += STEP_US) {
-        ck_assert_int_eq(hc_cl_renewal_turn(&rig.renewal, rig.now_us - 900000, rig.now_us),
-                         HC_CL_RENEWAL_NONE);
-        ck_assert(!hc_cl_token_ask_is_active(&rig.renewal.ask));
+        ck_assert_int_eq(hc_cl_next_server_turn(&rig.search, rig.now_us - 900000, rig.now_us),
+                         HC_CL_NEXT_SERVER_NONE);
+        ck_assert(!hc_cl_token_ask_is_active(&rig.search.ask));
     }
     close_rig(&rig);
 }
@@ -169,9 +171,9 @@ START_TEST(silent_server_of_the_same_process_changes_nothing) {
     struct rig rig;
     open_rig(&rig);
     struct hc_credential before = rig.tokens[0];
-    ck_assert_int_eq(search(&rig, rig.now_us, 10000000), HC_CL_RENEWAL_NONE);
+    ck_assert_int_eq(await(&rig, rig.now_us, 10000000), HC_CL_NEXT_SERVER_NONE);
     ck_assert_int_eq(memcmp(&before, &rig.tokens[0], sizeof before), 0);
-    ck_assert_str_eq(rig.renewal.why, "");
+    ck_assert_str_eq(rig.search.why, "");
     close_rig(&rig);
 }
 END_TEST
@@ -183,14 +185,14 @@ START_TEST(server_that_was_started_anew_gives_its_tokens_within_two_seconds) {
     memcpy(before, rig.tokens, sizeof before);
     end_server(&rig);
     uint64_t connected_us = rig.now_us;
-    ck_assert_int_eq(search(&rig, connected_us, 5000000), HC_CL_RENEWAL_NONE);
+    ck_assert_int_eq(await(&rig, connected_us, 5000000), HC_CL_NEXT_SERVER_NONE);
     ck_assert(serve(&rig, &hc_arena, id_of(&rig.plugin)));
-    ck_assert_int_eq(search(&rig, connected_us, 2000000), HC_CL_RENEWAL_FOUND);
-    hc_cl_renewal_apply(&rig.renewal);
+    ck_assert_int_eq(await(&rig, connected_us, 2000000), HC_CL_NEXT_SERVER_FOUND);
+    hc_cl_next_server_apply(&rig.search);
     for (unsigned i = 0; i < COUNT; i++)
         ck_assert_int_ne(memcmp(&before[i], &rig.tokens[i], sizeof before[i]), 0);
     ck_assert_ptr_eq(rig.plugin.game, &hc_arena);
-    ck_assert_int_eq(search(&rig, rig.now_us, 5000000), HC_CL_RENEWAL_NONE);
+    ck_assert_int_eq(await(&rig, rig.now_us, 5000000), HC_CL_NEXT_SERVER_NONE);
     close_rig(&rig);
 }
 END_TEST
@@ -205,12 +207,12 @@ START_TEST(server_with_another_game_ends_the_search_after_ten_seconds_and_both_a
     end_server(&rig);
     ck_assert(serve(&rig, &ping, 77));
     uint64_t connected_us = rig.now_us;
-    ck_assert_int_eq(search(&rig, connected_us, 10000000), HC_CL_RENEWAL_NONE);
-    ck_assert_int_eq(search(&rig, connected_us, 3000000), HC_CL_RENEWAL_FAILED);
+    ck_assert_int_eq(await(&rig, connected_us, 10000000), HC_CL_NEXT_SERVER_NONE);
+    ck_assert_int_eq(await(&rig, connected_us, 3000000), HC_CL_NEXT_SERVER_FAILED);
     snprintf(why, sizeof why, "the server plays ping 9, and this program arena %u (--game FILE)",
              (unsigned)hc_arena.version);
-    ck_assert_str_eq(rig.renewal.why, why);
-    ck_assert_int_eq(search(&rig, connected_us, 1000000), HC_CL_RENEWAL_FAILED);
+    ck_assert_str_eq(rig.search.why, why);
+    ck_assert_int_eq(await(&rig, connected_us, 1000000), HC_CL_NEXT_SERVER_FAILED);
     close_rig(&rig);
 }
 END_TEST
@@ -220,16 +222,16 @@ START_TEST(search_for_a_server_that_is_gone_ends_without_a_sentence) {
     open_rig(&rig);
     end_server(&rig);
     uint64_t connected_us = rig.now_us;
-    ck_assert_int_eq(search(&rig, connected_us, PATIENCE_US), HC_CL_RENEWAL_NONE);
-    ck_assert_int_eq(search(&rig, connected_us, STEP_US), HC_CL_RENEWAL_FAILED);
-    ck_assert_str_eq(rig.renewal.why, "");
+    ck_assert_int_eq(await(&rig, connected_us, PATIENCE_US), HC_CL_NEXT_SERVER_NONE);
+    ck_assert_int_eq(await(&rig, connected_us, STEP_US), HC_CL_NEXT_SERVER_FAILED);
+    ck_assert_str_eq(rig.search.why, "");
     close_rig(&rig);
 }
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("renewal");
-    TCase *tests = tcase_create("renewal");
+    Suite *suite = suite_create("next server");
+    TCase *tests = tcase_create("next server");
     tcase_add_test(tests, the_head_of_an_answer_describes_its_server);
     tcase_add_test(tests, server_that_answers_its_clients_is_not_asked);
     tcase_add_test(tests, silent_server_of_the_same_process_changes_nothing);
