@@ -3,14 +3,12 @@
 
 #include "server/daemon/commands.h"
 
-#include "common/decimal.h"
 #include "common/programs/plugin.h"
+#include "common/programs/settings.h"
 #include "proto/name.h"
 #include "server/daemon/key_file.h"
 #include "server/daemon/wall_clock.h"
 
-#include <argp.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -18,77 +16,59 @@
 #include <string.h>
 
 enum {
-    KEY_KEY_FILE = 256,
-    KEY_USE,
-    KEY_CLIENT_ID,
-    KEY_NAME,
-    KEY_AUDIENCE,
-    KEY_LIFE,
-    KEY_COUNT,
-    KEY_PLAYERS,
-    KEY_WATCH,
-    KEY_MATCH,
-    KEY_GAME,
-    LIFE_S = 60,
     LIFE_MAX_S = 86400,
     COUNT_MAX = 4096,
     WHY_MAX = 9000, ///< bytes of a sentence with two paths
+    // The commands, each a bit.
+    KEY = 1,
+    TOKEN = 2,
+    PROTOCOL_ID = 4,
+};
+
+/// X(type, member, name, VALUE, initial, commands, sentence), as in server/daemon/settings.h.
+#define SETTINGS(X)                                                                                \
+    X(const char *, key_file, "key-file", TEXT("FILE"), NULL, KEY | TOKEN,                         \
+      "The key file; a server reads it again on SIGHUP")                                           \
+    X(bool, use, "use", FLAG, false, KEY,                                                          \
+      "Use the published key: tokens and tickets are issued with it from now on, and the former "  \
+      "key stays accepted")                                                                        \
+    X(uint64_t, client_id, "client-id", OR(N(0, UINT64_MAX), "random"), 0, TOKEN,                  \
+      "The user's number")                                                                         \
+    X(const char *, name, "name", OR(TEXT("NAME"), "none"), NULL, TOKEN, "The user's name")        \
+    X(uint64_t, audience, "audience", N(0, UINT64_MAX), 0, TOKEN, "The server's --audience")       \
+    X(uint64_t, life_s, "life", S(1, LIFE_MAX_S), 60, TOKEN, "Seconds until the token expires")    \
+    X(uint16_t, players, "players", N(0, HC_OWN_PLAYERS_MAX), 1, TOKEN,                            \
+      "Most local players that the token admits")                                                  \
+    X(bool, watch, "watch", FLAG, false, TOKEN, "Also admit a spectator, which sees everything")   \
+    X(uint16_t, match, "match", N(0, HC_MATCH_MAX), 0, TOKEN,                                      \
+      "Admit to match N of a server's --matches; 0: to any")                                       \
+    X(uint32_t, count, "count", N(1, COUNT_MAX), 1, TOKEN,                                         \
+      "Number of tokens, one on each line: for --client-id and the numbers after it, or for "      \
+      "random users")                                                                              \
+    X(const char *, game, "game", OR(TEXT("FILE"), "the arena"), NULL, TOKEN | PROTOCOL_ID,        \
+      "The server's --game")
+
+enum setting {
+#define ENUM(type, member, ...) SETTING_##member,
+    SETTINGS(ENUM) SETTINGS_COUNT
 };
 
 struct command {
-    const char *key_file;
-    bool needs_key_file, use;
-    uint64_t client_id, audience, life_s, count, players;
-    bool watch;
-    uint16_t match;
-    bool client_id_given;
-    const char *name, *game;
+#define MEMBER(type, member, ...) type member;
+    SETTINGS(MEMBER)
+    bool given[SETTINGS_COUNT];
 };
 
-static const struct argp_option token_table[] = {
-    {"key-file", KEY_KEY_FILE, "FILE", 0, "The server's key file", 0},
-    {"client-id", KEY_CLIENT_ID, "N", 0, "The user's number (default: random)", 0},
-    {"name", KEY_NAME, "NAME", 0, "The user's name (default: none)", 0},
-    {"audience", KEY_AUDIENCE, "N", 0, "The server's --audience (default 0)", 0},
-    {"life", KEY_LIFE, "S", 0, "Seconds until the token expires (default 60)", 0},
-    {"players", KEY_PLAYERS, "N", 0, "Most local players that the token admits (default 1)", 0},
-    {"watch", KEY_WATCH, NULL, 0, "Also admit a spectator, which sees everything", 0},
-    {"match", KEY_MATCH, "N", 0, "Admit to match N of a server's --matches; 0: to any (default 0)",
-     0},
-    {"count", KEY_COUNT, "N", 0,
-     "Number of tokens, one on each line: for --client-id and the numbers after it, or for random "
-     "users (default 1)",
-     0},
-    {"game", KEY_GAME, "FILE", 0, "The server's --game (default: the arena)", 0},
-    {0},
-};
+#define ROW(type, member, name, value, initial, commands, sentence)                                \
+    HC_SETTING(struct command, member, name, value, commands, 0, sentence)
+static const struct hc_setting rows[] = {SETTINGS(ROW)};
 
-static const struct argp_option key_table[] = {
-    {"key-file", KEY_KEY_FILE, "FILE", 0, "The key file; a server reads it again on SIGHUP", 0},
-    {"use", KEY_USE, NULL, 0,
-     "Use the published key: tokens and tickets are issued with it from now on, and the former key "
-     "stays accepted",
-     0},
-    {0},
-};
+#define INITIAL(type, member, name, value, initial, ...) .member = (initial),
+static const struct command defaults = {SETTINGS(INITIAL)};
 
-static const struct argp_option protocol_id_table[] = {
-    {"game", KEY_GAME, "FILE", 0, "The server's --game (default: the arena)", 0},
-    {0},
-};
-
-static uint64_t number(const char *option, const char *text, uint64_t min, uint64_t max) {
-    uint64_t value = 0;
-    if (hc_decimal_parse(text, 0, &value) == HC_OK && value >= min && value <= max)
-        return value;
-    fprintf(stderr, "hindcastd: --%s '%s': must be a whole number in [%" PRIu64 ", %" PRIu64 "]\n",
-            option, text, min, max);
-    exit(2);
-}
-
-static const char *name_of(const char *text) {
+static void check_name(const char *text) {
     if (hc_name_check((const uint8_t *)text, strlen(text)) == HC_OK)
-        return text;
+        return;
     char shown[HC_NAME_ESCAPED_MAX];
     bool is_long = strlen(text) > HC_NAME_MAX;
     hc_name_escape(text, is_long ? HC_NAME_MAX : strlen(text), shown, sizeof(shown));
@@ -100,53 +80,15 @@ static const char *name_of(const char *text) {
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
-    struct command *command = state->input;
-    switch (key) {
-    case KEY_KEY_FILE:
-        command->key_file = text;
-        break;
-    case KEY_USE:
-        command->use = true;
-        break;
-    case KEY_CLIENT_ID:
-        command->client_id = number("client-id", text, 0, UINT64_MAX);
-        command->client_id_given = true;
-        break;
-    case KEY_NAME:
-        command->name = name_of(text);
-        break;
-    case KEY_AUDIENCE:
-        command->audience = number("audience", text, 0, UINT64_MAX);
-        break;
-    case KEY_LIFE:
-        command->life_s = number("life", text, 1, LIFE_MAX_S);
-        break;
-    case KEY_COUNT:
-        command->count = number("count", text, 1, COUNT_MAX);
-        break;
-    case KEY_PLAYERS:
-        command->players = number("players", text, 0, HC_OWN_PLAYERS_MAX);
-        break;
-    case KEY_WATCH:
-        command->watch = true;
-        break;
-    case KEY_MATCH:
-        command->match = (uint16_t)number("match", text, 0, HC_MATCH_MAX);
-        break;
-    case KEY_GAME:
-        command->game = text;
-        break;
-    case ARGP_KEY_ARG:
+    struct hc_settings *settings = state->input;
+    const struct command *command = settings->values;
+    if (key == ARGP_KEY_ARG)
         argp_error(state, "unexpected argument '%s'", text);
-        break;
-    case ARGP_KEY_END:
-        if (command->needs_key_file && command->key_file == NULL)
-            argp_error(state, "--key-file FILE is needed");
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
+    if (key == ARGP_KEY_END && command->name != NULL)
+        check_name(command->name);
+    if (key == ARGP_KEY_END && settings->program != PROTOCOL_ID && command->key_file == NULL)
+        argp_error(state, "--key-file FILE is needed");
+    return hc_settings_take(settings, key, text);
 }
 
 /// The protocol_id of a game. Exits with 2 if the plugin cannot be used.
@@ -179,8 +121,8 @@ static int run_token(const struct command *command) {
                              .audience = command->audience};
     if (command->name != NULL)
         memcpy(token.name, command->name, strlen(command->name));
-    for (uint64_t i = 0; i < command->count; i++, token.client_id++) {
-        if (!command->client_id_given)
+    for (uint32_t i = 0; i < command->count; i++, token.client_id++) {
+        if (!command->given[SETTING_client_id])
             randombytes_buf(&token.client_id, sizeof(token.client_id));
         hc_sv_key_file_issue(&ring.keys[0], protocol_id, &token, text);
         puts(text);
@@ -222,61 +164,57 @@ static int run_protocol_id(const struct command *command) {
     return fflush(stdout) == 0 ? 0 : 1;
 }
 
-static const struct argp token_argp = {
-    .options = token_table,
-    .parser = parse,
-    .doc = "Prints tokens, each with its secret. A token admits a client: keep it secret, because "
-           "anybody who reads it can connect in the client's place.",
-};
+static const char about_token[] =
+    "Prints tokens, each with its secret. A token admits a client: keep it secret, because anybody "
+    "who reads it can connect in the client's place.";
 
-static const struct argp key_argp = {
-    .options = key_table,
-    .parser = parse,
-    .doc =
-        "Makes a key file for hindcastd if FILE does not exist; otherwise publishes a new key in "
-        "it. Servers accept a published key, but nothing is issued with it yet.\v"
-        "To rotate the key:\n"
-        "  1. hindcastd key --key-file FILE\n"
-        "  2. send SIGHUP to every server: it accepts the new key\n"
-        "  3. hindcastd key --use --key-file FILE\n"
-        "  4. send SIGHUP to every server: it issues tickets with the new key\n"
-        "Servers on other machines get the file before each SIGHUP, and backends after step 3. "
-        "The former key is accepted until the next rotation. Begin that ten minutes later at the "
-        "earliest, because a ticket is valid for ten minutes.",
-};
+static const char about_key[] =
+    "Makes a key file for hindcastd if FILE does not exist; otherwise publishes a new key in it. "
+    "Servers accept a published key, but nothing is issued with it yet.\v"
+    "To rotate the key:\n"
+    "  1. hindcastd key --key-file FILE\n"
+    "  2. send SIGHUP to every server: it accepts the new key\n"
+    "  3. hindcastd key --use --key-file FILE\n"
+    "  4. send SIGHUP to every server: it issues tickets with the new key\n"
+    "Servers on other machines get the file before each SIGHUP, and backends after step 3. The "
+    "former key is accepted until the next rotation. Begin that ten minutes later at the earliest, "
+    "because a ticket is valid for ten minutes.";
 
-static const struct argp protocol_id_argp = {
-    .options = protocol_id_table,
-    .parser = parse,
-    .doc = "Prints the protocol_id of the game that hindcastd serves, as 0x and 16 hexadecimal "
-           "digits. Tokens are sealed for it.",
-};
+static const char about_protocol_id[] =
+    "Prints the protocol_id of the game that hindcastd serves, as 0x and 16 hexadecimal digits. "
+    "Tokens are sealed for it.";
 
 /// The commands. argp takes `name` as the program's name in its messages.
 static struct {
     const char *word; ///< first argument
     char name[32];
-    const struct argp *argp;
+    unsigned bit;
+    const char *about;
     int (*run)(const struct command *command);
-    bool needs_key_file;
 } commands[] = {
-    {"key", "hindcastd key", &key_argp, run_key, true},
-    {"token", "hindcastd token", &token_argp, run_token, true},
-    {"protocol-id", "hindcastd protocol-id", &protocol_id_argp, run_protocol_id, false},
+    {"key", "hindcastd key", KEY, about_key, run_key},
+    {"token", "hindcastd token", TOKEN, about_token, run_token},
+    {"protocol-id", "hindcastd protocol-id", PROTOCOL_ID, about_protocol_id, run_protocol_id},
 };
 
 bool hc_sv_commands_run(int argc, char **argv, int *status) {
+    static const char *const groups[] = {"", NULL};
     const size_t count = sizeof(commands) / sizeof(*commands);
     size_t i = 0;
     while (i < count && (argc < 2 || strcmp(argv[1], commands[i].word) != 0))
         i++;
     if (i == count)
         return false;
-    struct command command = {
-        .life_s = LIFE_S, .count = 1, .players = 1, .needs_key_file = commands[i].needs_key_file};
-    argp_err_exit_status = 2;
+    struct command command = defaults;
+    struct hc_settings settings = {.rows = rows,
+                                   .count = SETTINGS_COUNT,
+                                   .program = commands[i].bit,
+                                   .groups = groups,
+                                   .defaults = &defaults,
+                                   .values = &command,
+                                   .given = command.given};
     argv[1] = commands[i].name;
-    argp_parse(commands[i].argp, argc - 1, argv + 1, 0, NULL, &command);
+    hc_settings_run(&settings, parse, commands[i].about, argc - 1, argv + 1);
     if (sodium_init() < 0) {
         fprintf(stderr, "hindcastd: the system gives no random numbers\n");
         *status = 1;

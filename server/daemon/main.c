@@ -411,7 +411,7 @@ static bool open_ports(struct daemon *daemon) {
 static void prepare_setting(struct daemon *daemon) {
     struct hc_sv_options *options = &daemon->options;
     char why[256];
-    if (!options->seed_given) {
+    if (!options->given[HC_SV_SETTING_seed]) {
         randombytes_buf(&options->seed, sizeof(options->seed));
         options->seed &= ((uint64_t)1 << SEED_BITS) - 1;
     }
@@ -423,8 +423,7 @@ static void prepare_setting(struct daemon *daemon) {
     hc_sv_wall_clock_open(&daemon->wall_clock);
     pthread_mutex_init(&daemon->placement_lock, NULL);
     daemon->setting.game = *options->plugin.game;
-    if (options->view_given)
-        daemon->setting.game.view = options->view;
+    daemon->setting.game.view = options->view;
     randombytes_buf(daemon->setting.cookie_secret, sizeof(daemon->setting.cookie_secret));
     if (hc_sv_match_check(&daemon->setting, &daemon->keys, why, sizeof(why)) == NULL)
         return;
@@ -500,29 +499,24 @@ static size_t memory_of(const struct daemon *daemon) {
     return bytes;
 }
 
-/// Logs what the daemon serves, and where. Numbers of 64 bits are strings: not every JSON reader
-/// reads them exactly.
+/// Logs what the daemon serves, and where, with its settings. Numbers of 64 bits are strings: not
+/// every JSON reader reads them exactly.
 static void log_started(struct daemon *daemon, const char *address, uint16_t port,
                         uint32_t granted) {
-    const struct hc_sv_options *options = &daemon->options;
-    const struct hc_plugin *plugin = &options->plugin;
-    char audience[24], protocol_id[24];
-    snprintf(audience, sizeof(audience), "%" PRIu64, options->audience);
+    const struct hc_plugin *plugin = &daemon->options.plugin;
+    char protocol_id[24];
     snprintf(protocol_id, sizeof(protocol_id), "0x%016" PRIx64,
              hc_datagram_protocol_id(plugin->game, plugin->rule_hash));
     json_t *fields = json_pack(
-        "{s:s, s:i, s:s, s:i, s:s, s:i, s:s, s:s, s:i, s:i}", "version", HC_VERSION, "pid",
+        "{s:s, s:i, s:s, s:i, s:s, s:i, s:s, s:I, s:I, s:i, s:b}", "version", HC_VERSION, "pid",
         (int)getpid(), "address", address, "port", (int)port, "game", plugin->game->name,
-        "game_version", (int)plugin->game->version, "protocol_id", protocol_id, "audience",
-        audience, "matches", (int)options->matches, "workers", (int)options->workers);
-    json_t *more = json_pack(
-        "{s:i, s:i, s:i, s:I, s:I, s:I, s:i, s:b}", "tick_rate_hz", (int)options->tick_rate,
-        "max_clients", (int)options->clients, "history_ticks", (int)options->history, "seed",
-        (json_int_t)options->seed, "memory_bytes", (json_int_t)memory_of(daemon), "resident_bytes",
-        (json_int_t)hc_sv_memory_resident(), "receive_buffer_bytes_each", (int)granted,
-        "handshakes_apart", hc_sv_udp_descriptor(daemon->workers[0].udp, HC_SV_UDP_HELLO) >= 0);
-    json_object_update(fields, more);
-    json_decref(more);
+        "game_version", (int)plugin->game->version, "protocol_id", protocol_id, "memory_bytes",
+        (json_int_t)memory_of(daemon), "resident_bytes", (json_int_t)hc_sv_memory_resident(),
+        "receive_buffer_bytes_each", (int)granted, "handshakes_apart",
+        hc_sv_udp_descriptor(daemon->workers[0].udp, HC_SV_UDP_HELLO) >= 0);
+    json_t *settings = hc_settings_json(hc_sv_settings, HC_SV_SETTING_COUNT, &daemon->options);
+    json_object_update_missing(fields, settings); // the port of --port 0 is another
+    json_decref(settings);
     hc_sv_log_event(&daemon->log, HC_SV_LOG_INFO, "started", fields);
 }
 
@@ -603,8 +597,8 @@ static bool set_up(struct daemon *daemon) {
     }
     if (!open_workers(daemon)) {
         fprintf(stderr,
-                "hindcastd: not enough memory for --matches %u --max-clients %u --history %" PRIu32
-                "\n",
+                "hindcastd: not enough memory for %u matches of %u clients with %" PRIu32
+                " ticks of history\n",
                 options->matches, options->clients, options->history);
         return false;
     }

@@ -59,7 +59,7 @@ static uint64_t next_seed(const struct hc_sv_match *match) {
     const struct hc_sv_options *options = match->setting->options;
     uint64_t seed = options->seed, which = match->worlds * options->matches;
     which += match->number > 0 ? match->number - 1u : 0;
-    if (!options->seed_given && which > 0)
+    if (!options->given[HC_SV_SETTING_seed] && which > 0)
         randombytes_buf(&seed, sizeof(seed));
     else
         seed += which;

@@ -100,6 +100,39 @@ for command in key token protocol-id; do
     check "hindcastd $command --help" sh -c \
         "\"$bin/hindcastd\" $command --help | grep -q '^Usage: hindcastd $command'"
 done
+
+# The printed settings are an ini file, and as options they give the same settings again.
+cat >"$work/settings.py" <<'END'
+import configparser, subprocess, sys
+program, arguments = sys.argv[1], sys.argv[2:]
+def printed(arguments):
+    return subprocess.run([program, *arguments, "--print-config"], check=True, stdout=subprocess.PIPE, text=True).stdout
+def read(text):
+    assert max(map(len, text.split("\n"))) <= 100, "a line of more than 100 bytes"
+    parser = configparser.ConfigParser(comment_prefixes=("#", ";"), interpolation=None)
+    parser.read_string("[settings]\n" + text)
+    return dict(parser["settings"])
+text = printed(arguments)
+settings = read(text)
+help = subprocess.run([program, "--help"], check=True, stdout=subprocess.PIPE, text=True).stdout
+names = [line.split()[0].lstrip(";") for line in text.split("\n") if line and not line.startswith("#")]
+assert len(names) == len(set(names)) >= 35, names
+assert all("--" + name in help for name in names), names
+again = [f"--{name}" if value == "true" else f"--{name}={value}" for name, value in settings.items() if value != "false"]
+assert printed(again) == text
+for argument in filter(lambda word: "=" in word, arguments):
+    name, value = argument[2:].split("=")
+    assert settings[name] == value, (name, value)
+print(settings)
+END
+prints() {
+    python3 "$work/settings.py" "$bin/hindcastd" "$@"
+}
+check "hindcastd --print-config prints all defaults" prints
+check "and the settings that are given" prints --dev --timeout=2.5 --log-level=debug --matches=2 --max-clients=12 \
+    --seed=9223372036854775807 --audience=18446744073709551615 --refused=names.txt --status-every=1 --verdict
+check "hindcastd --print-config exits with 1 when its output is full" sh -c \
+    "\"$bin/hindcastd\" --print-config >/dev/full 2>'$work/err'; test \$? = 1"
 written=$(sed -n 's/^ *protocol_id  \([0-9a-f]\{16\}\) .*/\1/p' "$here/../../proto/ARENA.md")
 check "hindcastd protocol-id prints what ARENA.md names" \
     test "$("$bin/hindcastd" protocol-id)" = "0x$written"
