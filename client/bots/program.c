@@ -282,7 +282,7 @@ static int run_steps(const char *program, const char *version,
     uint32_t tokens = 0;
     bool json_out = options->json != NULL && strcmp(options->json, "-") == 0;
     FILE *out = json_out ? stderr : stdout;
-    uint32_t most = options->until > 0 ? options->until : HC_CL_OPTIONS_CLIENTS_MAX;
+    uint32_t most = options->last_step > 0 ? options->last_step : HC_CL_OPTIONS_CLIENTS_MAX;
     if (options->spawn && options->server_args == NULL && most > options->plugin.game->players_max)
         most = options->plugin.game->players_max;
     hc_cl_steps_print_head(out);

@@ -77,6 +77,8 @@ refused "--sources '0': must be .*\[1, 4096\]" hindcast-load --spawn --sources 0
 refused "--activity '101': must be .*\[0, 100\] %" hindcast-load --spawn --activity 101
 refused "--jitter '30': must be at most --latency, which is 20" hindcast-load --spawn --link good --jitter 30
 refused "--jitter '5': must be at most --latency, which is 0" hindcast-bot --connect h:1 --jitter 5
+refused "--latency '1': must be at least the jitter of --link good, which is 2" \
+    hindcast-bot --connect h:1 --link good --latency 1
 refused "--burst '3': must be with --loss PCT" hindcast-load --spawn --burst 3
 refused "--storm '9': must be at most the clients, which are 8" hindcast-load --spawn --storm 9
 refused "--sources '2': must be with --light N" hindcast-load --spawn --sources 2

@@ -1,6 +1,7 @@
 /// The settings of the programs: each one's range and words, its default, and its place in --help.
 #define _GNU_SOURCE // strsep
 
+#include "client/bots/options.h"
 #include "server/daemon/options.h"
 #include "tests/run_suite.h"
 
@@ -24,6 +25,12 @@ static struct list daemon_list(void) {
     static struct hc_sv_options options;
     options = hc_sv_options_default();
     return (struct list){hc_sv_settings, HC_SV_SETTING_COUNT, &options};
+}
+
+static struct list client_list(enum hc_cl_options_program program) {
+    static struct hc_cl_options options;
+    options = hc_cl_options_default(program);
+    return (struct list){hc_cl_settings, HC_CL_SETTING_COUNT, &options};
 }
 
 static void check_taken(const struct hc_setting *row, const char *text, void *values) {
@@ -97,6 +104,7 @@ static void walk(struct list list) {
 
 START_TEST(every_setting_takes_its_range_and_refuses_what_is_one_beyond) {
     walk(daemon_list());
+    walk(client_list(HC_CL_OPTIONS_LOAD));
 }
 END_TEST
 
@@ -112,6 +120,9 @@ static void walk_defaults(struct list list) {
 
 START_TEST(an_option_can_give_each_default) {
     walk_defaults(daemon_list());
+    walk_defaults(client_list(HC_CL_OPTIONS_BOT));
+    walk_defaults(client_list(HC_CL_OPTIONS_LOAD));
+    walk_defaults(client_list(HC_CL_OPTIONS_VIEW));
 }
 END_TEST
 
@@ -123,8 +134,8 @@ static void squeeze(const char *text, char *out) {
     *out = '\0';
 }
 
-/// The --help of hindcastd, with single blanks.
-static const char *help_of(void) {
+/// The --help of a program (0: hindcastd), with single blanks.
+static const char *help_of(unsigned program) {
     static char text[HELP_MAX], squeezed[HELP_MAX];
     char name[] = "program", help[] = "--help", *arguments[] = {name, help, NULL};
     FILE *file = tmpfile();
@@ -132,8 +143,12 @@ static const char *help_of(void) {
     pid_t pid = fork();
     if (pid == 0) {
         static struct hc_sv_options server;
+        static struct hc_cl_options client;
         dup2(fileno(file), STDOUT_FILENO);
-        hc_sv_options_parse(&server, 2, arguments);
+        if (program == 0)
+            hc_sv_options_parse(&server, 2, arguments);
+        else
+            hc_cl_options_parse(&client, program, 2, arguments);
         _exit(1); // it did not exit
     }
     int status = 0;
@@ -147,26 +162,30 @@ static const char *help_of(void) {
     return squeezed;
 }
 
-static void walk_help(struct list list) {
-    const char *help = help_of();
+static void walk_help(struct list list, unsigned program) {
+    const char *help = help_of(program);
     for (const struct hc_setting *row = list.rows; row < list.rows + list.count; row++) {
         char described[HC_SETTING_TEXT_MAX + TEXT_MAX];
+        bool has = program == 0 || (row->programs & program) != 0;
         int size =
             snprintf(described, sizeof described, " --%s%s%s ", row->name,
                      row->argument != NULL ? "=" : "", row->argument != NULL ? row->argument : "");
         hc_setting_describe(row, list.values, described + size, sizeof described - (size_t)size);
-        ck_assert_msg(strstr(help, described) != NULL, "%s", described);
+        ck_assert_msg((strstr(help, described) != NULL) == has, "%s", described);
     }
 }
 
 START_TEST(help_describes_every_setting_of_a_program_with_its_range_and_default) {
-    walk_help(daemon_list());
+    static const unsigned programs[] = {HC_CL_OPTIONS_BOT, HC_CL_OPTIONS_LOAD, HC_CL_OPTIONS_VIEW};
+    walk_help(daemon_list(), 0);
+    for (unsigned i = 0; i < 3; i++)
+        walk_help(client_list(programs[i]), programs[i]);
 }
 END_TEST
 
 START_TEST(a_name_is_that_of_one_setting_of_a_program) {
-    struct list lists[] = {daemon_list()};
-    for (unsigned l = 0; l < 1; l++)
+    struct list lists[] = {daemon_list(), client_list(HC_CL_OPTIONS_LOAD)};
+    for (unsigned l = 0; l < 2; l++)
         for (unsigned i = 0; i < lists[l].count; i++)
             for (unsigned k = 0; k < i; k++) {
                 const struct hc_setting *one = &lists[l].rows[i], *other = &lists[l].rows[k];
