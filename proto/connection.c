@@ -26,6 +26,13 @@ void hc_connection_begin(struct hc_connection *connection, enum hc_connection_en
     hc_unreliable_begin(&messages->unreliable_out); // they were for the connection before
 }
 
+void hc_connection_carry(struct hc_connection *connection, const struct hc_carried *parts,
+                         unsigned count, void *owner) {
+    connection->carried = parts;
+    connection->carried_count = count;
+    connection->owner = owner;
+}
+
 // ---- Receiving ----------------------------------------------------------------------------------
 
 enum hc_status hc_connection_open(const struct hc_connection *connection, const uint8_t *bytes,
@@ -54,6 +61,27 @@ static uint32_t count_lost(struct hc_connection *connection) {
     return lost;
 }
 
+/// Lets all parts know that the datagram is acked.
+static void note_acked(struct hc_connection *connection, uint32_t seq) {
+    hc_events_acked(&connection->messages->out, seq);
+    if (connection->closes_left > 0 && seq >= connection->close_seq)
+        connection->closes_left = 0;
+    for (unsigned i = 0; i < connection->carried_count; i++)
+        connection->carried[i].acked(connection->owner, seq);
+}
+
+/// Lets the carried parts know of the lost datagrams from `seq` on. Of forgotten ones they learn
+/// nothing.
+static void note_lost(const struct hc_connection *connection, uint32_t seq) {
+    uint32_t end = connection->loss_checked_to;
+    if (end > HC_SENT_RING && seq < end - HC_SENT_RING)
+        seq = end - HC_SENT_RING;
+    for (; seq < end; seq++)
+        for (unsigned i = 0; i < connection->carried_count; i++)
+            if (connection->carried[i].lost != NULL)
+                connection->carried[i].lost(connection->owner, seq);
+}
+
 enum hc_status hc_connection_accept(struct hc_connection *connection, const struct hc_data *data,
                                     uint64_t now_us, struct hc_accepted *accepted) {
     enum hc_status status = hc_sent_acked(&connection->sent, data->ack, data->ack_bits,
@@ -66,14 +94,13 @@ enum hc_status hc_connection_accept(struct hc_connection *connection, const stru
         connection->newest_us = now_us;
     hc_replay_accept(&connection->replay, data->seq);
     connection->received_us = now_us;
-    for (uint32_t i = 0; i < accepted->count; i++) {
-        hc_events_acked(&connection->messages->out, accepted->acked[i].seq);
-        if (connection->closes_left > 0 && accepted->acked[i].seq >= connection->close_seq)
-            connection->closes_left = 0;
-    }
+    for (uint32_t i = accepted->count; i-- > 0;) // oldest first, so that no acked one is lost
+        note_acked(connection, accepted->acked[i].seq);
     if (accepted->count > 0 && accepted->acked[0].seq > connection->acked)
         connection->acked = accepted->acked[0].seq;
+    uint32_t checked = connection->loss_checked_to;
     accepted->lost = count_lost(connection);
+    note_lost(connection, checked);
     return HC_OK;
 }
 

@@ -3,7 +3,7 @@
 ///
 /// Both ends use the same object; only the keys of the directions change places. It knows neither
 /// addresses nor the handshake. Calls belong in this order:
-///   1. hc_connection_begin, when the handshake has derived the keys;
+///   1. hc_connection_begin, when the handshake has derived the keys, and hc_connection_carry;
 ///   2. for each DATA received: hc_connection_open; once every message of its body is decoded and
 ///      valid, hc_connection_accept, and only then take the messages; hc_connection_measure if one
 ///      of them reports a wait;
@@ -21,10 +21,24 @@
 
 enum hc_connection_end { HC_CONNECTION_CLIENT, HC_CONNECTION_SERVER };
 
+/// A part of what a connection carries that must learn what becomes of its datagrams.
+///
+/// A part notes the seqs of the datagrams that carry it, and learns of every datagram of the
+/// connection, its own or not. A datagram that counted as lost may be acked after all.
+struct hc_carried {
+    void (*acked)(void *owner, uint32_t seq);
+    void (*lost)(void *owner, uint32_t seq); ///< also of acked ones; NULL: the part has a time of
+                                             ///< its own after which it is sent again
+};
+
 struct hc_connection {
     uint32_t cid; ///< 0: there was no connection yet
     uint64_t begun_us;
     struct hc_events_channel *messages; ///< borrowed: they outlive a connection that is resumed
+
+    const struct hc_carried *carried; ///< [carried_count] borrowed: all but the messages
+    unsigned carried_count;
+    void *owner; ///< of these parts, which they are called with
 
     struct hc_sealer sealer;                ///< of the datagrams sent
     uint8_t open_key[HC_SEAL_KEY_SIZE];     ///< of the datagrams received
@@ -66,6 +80,11 @@ void hc_connection_begin(struct hc_connection *connection, enum hc_connection_en
                          const struct hc_seal_keys *keys, struct hc_events_channel *messages,
                          uint64_t now_us);
 
+/// The connection carries these `count` parts of `owner` besides its messages. The parts are
+/// borrowed, and learn in this order.
+void hc_connection_carry(struct hc_connection *connection, const struct hc_carried *parts,
+                         unsigned count, void *owner);
+
 /// Opens a DATA of `size` bytes into `opened`; `data` points into that. HC_OK or the reason of the
 /// refusal; HC_UNEXPECTED: it is of another connection, or this one has not begun or has ended.
 /// Changes nothing.
@@ -73,8 +92,9 @@ enum hc_status hc_connection_open(const struct hc_connection *connection, const 
                                   size_t size, uint8_t opened[static HC_DATAGRAM_MAX],
                                   struct hc_data *data);
 
-/// Takes the seq and the acks of a DATA that was opened, and acks the messages. HC_MALFORMED, and
-/// nothing changed: it acks a datagram that was never sent.
+/// Takes the seq and the acks of a DATA that was opened, and lets the messages and the
+/// carried parts know: first of the acked datagrams, the oldest first, then of the lost ones.
+/// HC_MALFORMED, and nothing changed: it acks a datagram that was never sent.
 enum hc_status hc_connection_accept(struct hc_connection *connection, const struct hc_data *data,
                                     uint64_t now_us, struct hc_accepted *accepted);
 

@@ -61,6 +61,50 @@ void hc_sv_peer_open(struct hc_sv_peer *peer) {
     hc_sv_client_open(&peer->replication);
 }
 
+// ---- What datagrams carry -----------------------------------------------------------------------
+
+static void snapshot_acked(void *owner, uint32_t seq) {
+    struct hc_sv_peer *peer = owner;
+    hc_sv_client_acked(&peer->replication, seq);
+}
+
+static void snapshot_lost(void *owner, uint32_t seq) {
+    struct hc_sv_peer *peer = owner;
+    hc_sv_client_lost(&peer->replication, seq);
+}
+
+static void names_acked(void *owner, uint32_t seq) {
+    struct hc_sv_peer *peer = owner;
+    hc_sv_names_acked(&peer->names, &peer->replication.interest.view, seq);
+}
+
+static void names_lost(void *owner, uint32_t seq) {
+    struct hc_sv_peer *peer = owner;
+    hc_sv_names_lost(&peer->names, seq);
+}
+
+static void ticket_acked(void *owner, uint32_t seq) {
+    struct hc_sv_ticket *ticket = &((struct hc_sv_peer *)owner)->ticket;
+    for (unsigned i = 0; i < HC_SV_TICKET_SEQS; i++)
+        ticket->acked |= ticket->seqs[i] == seq;
+}
+
+static void wide_body_acked(void *owner, uint32_t seq) {
+    struct hc_sv_narrow *narrow = &((struct hc_sv_peer *)owner)->narrow;
+    narrow->any &= narrow->tried != seq;
+}
+
+/// What is carried until it is acked or lost, besides messages. A snapshot settles its items, lists
+/// and listed ticks by its place in the sent log.
+static const struct hc_carried carried[] = {
+    {snapshot_acked, snapshot_lost},
+    {names_acked, names_lost},
+    {ticket_acked, NULL},
+    {wide_body_acked, NULL},
+};
+
+// ---- Connections --------------------------------------------------------------------------------
+
 void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_seal_keys *keys,
                         uint8_t extrapolations, uint32_t rate, const struct hc_address *address,
                         const uint8_t client_nonce[static HC_NONCE_SIZE], uint64_t now_us) {
@@ -84,6 +128,7 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_s
     memcpy(peer->client_nonce, client_nonce, HC_NONCE_SIZE);
     hc_connection_begin(&peer->connection, HC_CONNECTION_SERVER, cid, keys, &peer->messages,
                         now_us);
+    hc_connection_carry(&peer->connection, carried, sizeof carried / sizeof carried[0], peer);
     hc_sv_client_connect(&peer->replication, cid, extrapolations, rate, now_us);
 }
 
@@ -136,24 +181,10 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
     struct hc_sv_client *client = &peer->replication;
     struct hc_accepted accepted;
     uint64_t rtt_us;
-    uint32_t checked = peer->connection.loss_checked_to;
     enum hc_status status = hc_connection_accept(&peer->connection, data, now_us, &accepted);
     if (status != HC_OK)
         return status;
     *newest = accepted.newest;
-    for (uint32_t i = accepted.count; i-- > 0;) { // oldest first, so that no acked one is lost
-        uint32_t seq = accepted.acked[i].seq;
-        hc_sv_client_acked(client, seq);
-        hc_sv_names_acked(&peer->names, &client->interest.view, seq);
-        peer->narrow.any &= peer->narrow.tried != seq;
-        for (unsigned k = 0; k < HC_SV_TICKET_SEQS; k++)
-            peer->ticket.acked |= peer->ticket.seqs[k] == seq;
-    }
-    for (; checked < peer->connection.loss_checked_to; checked++) {
-        hc_sv_names_lost(&peer->names, checked);
-        if (peer->connection.loss_checked_to - checked <= HC_SENT_RING) // older ones are forgotten
-            hc_sv_client_lost(client, checked);
-    }
     if (hc_connection_measure(&peer->connection, &accepted, ack_delay_us, now_us, &rtt_us))
         client->round_trip =
             hc_tick_min(client->round_trip, hc_tick_at_us(rtt_us, client->world->tick_rate));

@@ -477,6 +477,56 @@ START_TEST(datagram_to_another_path_keeps_nothing_alive_and_is_never_lost) {
 }
 END_TEST
 
+/// What two carried parts learned, in order: the seq, with 100 added for a loss, and 1000 for the
+/// second part.
+struct learned {
+    uint32_t at[64];
+    unsigned count;
+};
+
+static void first_acked(void *owner, uint32_t seq) {
+    struct learned *learned = owner;
+    learned->at[learned->count++] = seq;
+}
+
+static void first_lost(void *owner, uint32_t seq) {
+    struct learned *learned = owner;
+    learned->at[learned->count++] = 100 + seq;
+}
+
+static void second_acked(void *owner, uint32_t seq) {
+    struct learned *learned = owner;
+    learned->at[learned->count++] = 1000 + seq;
+}
+
+START_TEST(carried_parts_learn_of_acks_the_oldest_first_and_then_of_losses) {
+    static const struct hc_carried parts[] = {{first_acked, first_lost}, {second_acked, NULL}};
+    struct hc_connection *connection = &ends[HC_CONNECTION_SERVER].connection;
+    struct learned learned = {.count = 0};
+    struct hc_accepted accepted;
+    uint8_t out[HC_DATAGRAM_MAX];
+    hc_connection_carry(connection, parts, 2, &learned);
+    for (uint32_t seq = 1; seq <= 2 + HC_LOST_AFTER; seq++)
+        wrap(HC_CONNECTION_SERVER, out, 2000);
+    // Acks 2 and 2 + HC_LOST_AFTER.
+    struct hc_data data = {
+        .cid = 7, .seq = 1, .ack = 2 + HC_LOST_AFTER, .ack_bits = 1u << (HC_LOST_AFTER - 1)};
+    ck_assert_int_eq(hc_connection_accept(connection, &data, 3000, &accepted), HC_OK);
+    const uint32_t wanted[] = {2, 1002, 2 + HC_LOST_AFTER, 1002 + HC_LOST_AFTER, 101, 102};
+    ck_assert_uint_eq(learned.count, sizeof wanted / sizeof wanted[0]);
+    ck_assert_mem_eq(learned.at, wanted, sizeof wanted);
+    ck_assert_uint_eq(accepted.lost, 1);
+    // A copy tells nothing anew; a later ack of a lost one does.
+    data.seq = 2;
+    ck_assert_int_eq(hc_connection_accept(connection, &data, 3000, &accepted), HC_OK);
+    ck_assert_uint_eq(learned.count, sizeof wanted / sizeof wanted[0]);
+    data = (struct hc_data){.cid = 7, .seq = 3, .ack = 1};
+    ck_assert_int_eq(hc_connection_accept(connection, &data, 3000, &accepted), HC_OK);
+    ck_assert_uint_eq(learned.count, sizeof wanted / sizeof wanted[0] + 2);
+    ck_assert_uint_eq(learned.at[learned.count - 2], 1);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("connection");
     TCase *tc = tcase_create("connection");
@@ -497,6 +547,7 @@ int main(void) {
     tcase_add_test(tc, closes_after_a_pause_are_not_sent_all_at_once);
     tcase_add_test(tc, connection_that_the_peer_closed_sends_no_close);
     tcase_add_test(tc, connection_is_lost_by_silence_or_when_its_seqs_run_short);
+    tcase_add_test(tc, carried_parts_learn_of_acks_the_oldest_first_and_then_of_losses);
     tcase_add_test(tc, datagram_to_another_path_keeps_nothing_alive_and_is_never_lost);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
