@@ -8,10 +8,10 @@
 
 /// The output of a step, or of another function of a game.
 struct hc_ck_result {
-    struct hc_guard_end end; ///< its signal is 0 if the call returned
+    struct hc_guard_end end; ///< how the call ended; signal 0: it returned
     bool alive;              ///< the function's own result
     bool inside;             ///< nothing was written outside of the output
-    bool refused;            ///< it emitted an event that the tables do not allow
+    bool refused;            ///< the function emitted an event that the tables do not allow
     uint8_t event_count;
     hc_game_event events[HC_EMITTED_MAX]; ///< that it emitted
     uint8_t bytes[HC_STATE_MAX];

@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum {
-    PATTERN = 0x5c,    ///< of outputs, in usual steps
-    DIRTY = 0xa3,      ///< its complement: every bit differs
+    PATTERN = 0x5c,    ///< bytes of outputs before usual steps
+    DIRTY = 0xa3,      ///< complement of PATTERN: every bit differs
     STEPS_A_TICK = 64, ///< in larger worlds the dearest repetitions are of about this many steps
     REPETITIONS = 3,   ///< of a step and of one that differs, before that is a fault
     PLACE = 96,        ///< bytes of a place

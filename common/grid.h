@@ -11,7 +11,7 @@
 
 /// An entity in the list of its bucket.
 struct hc_grid_node {
-    uint32_t x, y; ///< its position, modulo 2^32
+    uint32_t x, y; ///< position of the entity, modulo 2^32
     uint16_t next, prev;
 };
 

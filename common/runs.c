@@ -58,7 +58,7 @@ struct walk {
     struct hc_runs *runs;
     hc_unit unit;
     size_t place;
-    struct hc_unit_value now;    ///< its pointers are to the states there
+    struct hc_unit_value now;    ///< value that the walk has reached; points into the run
     uint64_t hash;               ///< of these states
     uint8_t input[HC_INPUT_MAX]; ///< the owner's
     uint64_t given;              ///< hash of that, of the unit and of the referee

@@ -29,7 +29,7 @@ struct hc_sent_entry {
     uint64_t sent_us;
     uint32_t seq; ///< 0: never used
     bool acked;
-    bool exempt; ///< its loss does not count
+    bool exempt; ///< the loss of this datagram does not count
 };
 
 /// The newest datagrams sent.

@@ -49,8 +49,8 @@ struct hc_body {
     uint32_t count;                                ///< messages
     uint32_t next;                                 ///< the message that is read next
     uint8_t types[HC_BODY_MESSAGES_MAX];           ///< an enum hc_message_type each
-    uint16_t starts[HC_BODY_MESSAGES_MAX];         ///< in `bytes`
-    uint16_t ends[HC_BODY_MESSAGES_MAX];           ///< the same, behind each
+    uint16_t starts[HC_BODY_MESSAGES_MAX];         ///< first byte of each message in `bytes`
+    uint16_t ends[HC_BODY_MESSAGES_MAX];           ///< first byte behind each message in `bytes`
     enum hc_message_type type;                     ///< of the current message
     struct hc_value values[HC_PRECHECK_NODES_MAX]; ///< of the current message
 };

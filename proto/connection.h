@@ -52,8 +52,8 @@ struct hc_connection {
     uint32_t loss_checked_to; ///< seqs before it are acked or lost
 
     uint32_t measured;  ///< newest seq whose round trip was measured; 0: none
-    uint64_t srtt_us;   ///< the smoothed round trip, and its mean deviation, as in RFC 6298;
-    uint64_t rttvar_us; ///< 0 before the first
+    uint64_t srtt_us;   ///< smoothed round trip as in RFC 6298; 0: none was measured
+    uint64_t rttvar_us; ///< mean deviation of the round trips as in RFC 6298; 0: none was measured
 
     struct hc_close close; ///< reason 0: it is not closed
     bool closed_by_peer;   ///< the peer sent CLOSE
@@ -66,10 +66,10 @@ struct hc_connection {
 
 /// The acks of a DATA.
 struct hc_accepted {
-    bool newest;                        ///< its seq is greater than all before
+    bool newest;                        ///< the seq of this DATA is greater than all before
     uint32_t ack;                       ///< the newest own seq that the peer had received
-    uint32_t count;                     ///< datagrams that it is the first to ack
-    struct hc_acked acked[HC_ACKS_MAX]; ///< they, newest first
+    uint32_t count;                     ///< datagrams acked for the first time
+    struct hc_acked acked[HC_ACKS_MAX]; ///< datagrams acked for the first time, newest first
     uint32_t lost;                      ///< datagrams that are lost since the DATA before
 };
 

@@ -41,26 +41,26 @@ enum {
 
     // ---- Used tokens, and connects of one user or address (2.12, 7.1) ---------------------------
 
-    HC_SPENT_TOKENS = 4,         ///< used tokens that a server remembers of a client_id
-    HC_REMEMBERED_USERS = 4096,  ///< client_ids of which a server remembers them, unless it is set,
-    HC_REMEMBERED_EACH = 4,      ///< and at least for each client that may connect
-    HC_CONNECTS_AT_ONCE = 5,     ///< connects of a client_id at once; later ones 1 a second
-    HC_CONNECTS_PER_ADDRESS = 5, ///< connects a second of an address, unless the server sets it
-    HC_CLIENTS_PER_ADDRESS = 16, ///< clients of an address at once, unless the server sets it
+    HC_SPENT_TOKENS = 4,        ///< used tokens that a server remembers of a client_id
+    HC_REMEMBERED_USERS = 4096, ///< client_ids whose used tokens are remembered, unless it is set
+    HC_REMEMBERED_EACH = 4,  ///< client_ids remembered at least, for each client that may connect
+    HC_CONNECTS_AT_ONCE = 5, ///< connects of a client_id at once; later ones 1 a second
+    HC_CONNECTS_PER_ADDRESS = 5,   ///< connects a second of an address, unless the server sets it
+    HC_CLIENTS_PER_ADDRESS = 16,   ///< clients of an address at once, unless the server sets it
     HC_SESSION_LIFE_S = 24 * 3600, ///< of a session, unless the server sets it
 
     // ---- Connection (2.4, 2.7, 2.13, 2.14) ------------------------------------------------------
 
-    HC_KEEP_ALIVE_US = 100000,      ///< from one DATA to the next, at most
-    HC_TIMEOUT_US = 10000000,       ///< silence after which a connection is lost
-    HC_RECONNECT_US = 30000000,     ///< a lost client tries to reconnect, and a server waits for it
-    HC_SILENT_MAX = 16,             ///< datagrams, except CLOSE, to a client before its first DATA,
-    HC_SILENT_ACCEPT = 8,           ///< of which one, after so many DATA, is its ACCEPT again
-    HC_CLOSES = 30,                 ///< CLOSE is sent so often, unless one is acked before;
-    HC_CLOSES_AT_ONCE = 3,          ///< the first ones together,
-    HC_CLOSE_PERIOD_US = 75000,     ///< the others so far apart
-    HC_RESTART_SECONDS_MAX = 300,   ///< that a server says it needs to restart; a ticket lives on
-    HC_RESTART_SPREAD_US = 1000000, ///< over which its clients come back after these
+    HC_KEEP_ALIVE_US = 100000,  ///< from one DATA to the next, at most
+    HC_TIMEOUT_US = 10000000,   ///< silence after which a connection is lost
+    HC_RECONNECT_US = 30000000, ///< a lost client tries to reconnect, and a server waits for it
+    HC_SILENT_MAX = 16,         ///< datagrams, except CLOSE, to a client before its first DATA
+    HC_SILENT_ACCEPT = 8,  ///< DATA of these after which one datagram is the client's ACCEPT again
+    HC_CLOSES = 30,        ///< CLOSEs that an end sends, unless one is acked before
+    HC_CLOSES_AT_ONCE = 3, ///< CLOSEs that are sent together, first
+    HC_CLOSE_PERIOD_US = 75000,     ///< from one of the later CLOSEs to the next
+    HC_RESTART_SECONDS_MAX = 300,   ///< seconds of a server's restart, at most; a ticket lives on
+    HC_RESTART_SPREAD_US = 1000000, ///< time over which the clients come back after these seconds
     HC_REPLAY_WINDOW = 256,         ///< a seq so far behind the newest is too old
     HC_LOST_AFTER = 6,              ///< a datagram is lost when one so much later is acked
     HC_ACK_DELAY_MAX_US = 10000000, ///< a longer delay is reported as this
@@ -75,19 +75,19 @@ enum {
     // ---- Paths (2.16, 2.17) ---------------------------------------------------------------------
 
     HC_PATH_CHALLENGE_US = 100000, ///< from one PATH_CHALLENGE to the next
-    HC_PATH_CHALLENGES = 8,        ///< of a row, sent so often; then twice as rarely after each,
-    HC_PATH_DOUBLINGS = 3,         ///< at most so many times: 0.8 s
+    HC_PATH_CHALLENGES = 8,        ///< PATH_CHALLENGEs of a row before each waits twice as long
+    HC_PATH_DOUBLINGS = 3,         ///< doublings of the wait at most: 0.8 s
     HC_PATH_ROW_US = 10000000,     ///< a row without an answer is forgotten after this
     HC_PATH_FACTOR = 3, ///< bytes to an address that is not validated, for each that came from it
     HC_PATH_IN_USE_US = 10000000, ///< two addresses count as in use so long
     HC_PATH_RETURN_US = 10000000, ///< a move can be taken back so long
     HC_PATH_STALL_US = 300000, ///< an address stalls that acks nothing for this and 2 round trips
     HC_PATH_STALL_MOST_US = 1000000, ///< the most that these are together
-    HC_PATH_STALL_SEQS = 32,         ///< it also stalls if it acks fewer than half of so many
-    HC_PATH_SILENT_US = 150000,      ///< an address that sends nothing for this loses its turn
-    HC_PATH_HOME_US = 10000000,      ///< an address in use for this long becomes the home
-    HC_PATH_BODY_MAX = 512,          ///< bytes of a body without SNAPSHOT after a move,
-    HC_PATH_WIDEN_US = 1000000,      ///< except for one in so long, until a larger one is acked
+    HC_PATH_STALL_SEQS = 32,    ///< an address also stalls that acks fewer than half of so many
+    HC_PATH_SILENT_US = 150000, ///< an address that sends nothing for this loses its turn
+    HC_PATH_HOME_US = 10000000, ///< an address in use for this long becomes the home
+    HC_PATH_BODY_MAX = 512,     ///< bytes of a body without SNAPSHOT after a move
+    HC_PATH_WIDEN_US = 1000000, ///< from one larger body to the next, until one is acked
 
     // ---- Events (5.9) ---------------------------------------------------------------------------
 
@@ -122,12 +122,12 @@ enum {
     HC_SNAPSHOT_CORRECTIONS_MAX = 512, ///< corrections in a snapshot
     HC_SNAPSHOT_INPUTS_SUM_MAX = 4096, ///< inputs in a snapshot
     HC_SNAPSHOT_ROSTER_MAX = 1024,     ///< roster changes in a snapshot
-    HC_SNAPSHOT_FORCED_MAX = 64,       ///< forced ranges in a snapshot,
-    HC_SNAPSHOT_FORCED_SENT = 32,      ///< of which a server sends the newest
+    HC_SNAPSHOT_FORCED_MAX = 64,       ///< forced ranges in a snapshot
+    HC_SNAPSHOT_FORCED_SENT = 32,      ///< the newest forced ranges, which a server sends
     HC_SNAPSHOT_AGE_MAX = 64,          ///< heads from the newest baseline back to another one
     HC_SNAPSHOT_BASELINE_TICKS = 128,  ///< heads for which a client holds baselines
-    HC_SNAPSHOT_VALUES_MIN = 4096,     ///< values that a client holds, at least, or
-    HC_SNAPSHOT_VALUES_EACH = 128,     ///< so many of each unit in a snapshot, if that is more
+    HC_SNAPSHOT_VALUES_MIN = 4096,     ///< values that a client holds at least
+    HC_SNAPSHOT_VALUES_EACH = 128,     ///< values held of each unit in a snapshot, if that is more
     HC_SNAPSHOT_INPUTS_NEAR = 8,       ///< ticks of inputs that go with a player's unit
     HC_GAME_EVENTS_TICKS = 1024,       ///< final ticks whose game events may still be sent
     HC_GAME_EVENTS_MAX = 512,          ///< game events in a snapshot
@@ -137,14 +137,14 @@ enum {
 
     // ---- Floods (7.1, 7.3) ----------------------------------------------------------------------
 
-    HC_RESETS_PER_S = 10000,       ///< RESETs a second, in all,
-    HC_RESETS_PER_ADDRESS = 16,    ///< and to one IPv4 address or IPv6 /64, loopback apart
-    HC_REPLIES_MAX = 256,          ///< answers to handshakes, and RESETs, that wait to be sent
-    HC_FORGED_PER_SOURCE = 16,     ///< DATA of a source that do not open, in a tick,
-    HC_FORGED_PER_CONNECTION = 64, ///< and of all sources that name one connection
-    HC_FLOOD_DATAGRAMS = 2,        ///< datagrams of a client for each tick,
-    HC_FLOOD_BYTES = 1092,         ///< bytes for each tick and player: 64 KiB a second at 60 Hz,
-    HC_FLOOD_US = 500000,          ///< both over so long: delayed datagrams come at once
+    HC_RESETS_PER_S = 10000,    ///< RESETs a second, in all
+    HC_RESETS_PER_ADDRESS = 16, ///< RESETs a second to one IPv4 address or IPv6 /64, loopback apart
+    HC_REPLIES_MAX = 256,       ///< answers to handshakes, and RESETs, that wait to be sent
+    HC_FORGED_PER_SOURCE = 16,  ///< DATA of one source in a tick that do not open
+    HC_FORGED_PER_CONNECTION = 64, ///< such DATA of all sources that name one connection, in a tick
+    HC_FLOOD_DATAGRAMS = 2,        ///< datagrams of a client for each tick
+    HC_FLOOD_BYTES = 1092,         ///< bytes of it for each tick and player: 64 KiB/s at 60 Hz
+    HC_FLOOD_US = 500000, ///< time over which both are counted: delayed datagrams come at once
 };
 
 /// A client renews a connection whose keys sealed or opened this seq, or are this old.

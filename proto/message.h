@@ -42,7 +42,7 @@ struct hc_welcome {
     uint64_t seed;       ///< of the world
     uint32_t history;    ///< W, ticks, [0, HC_HISTORY_MAX]
     uint32_t future;     ///< inputs are accepted up to head + future, [1, HC_FUTURE_MAX]
-    uint32_t late_limit; ///< its inputs before head - late_limit are refused, [0, history]
+    uint32_t late_limit; ///< the client's inputs before head - late_limit are refused, [0, history]
     hc_tick tick;        ///< the server tick when it answered
     uint32_t phase_us;   ///< since that tick was due, [0, HC_PHASE_MAX_US]
     uint8_t own_count;   ///< [0, HC_OWN_PLAYERS_MAX]
@@ -54,7 +54,7 @@ struct hc_welcome {
 /// The message of a client in every datagram.
 struct hc_input_message {
     hc_tick client_tick;     ///< the tick that the client predicts now
-    uint32_t display_offset; ///< it shows client_tick - display_offset, [0, HC_HISTORY_MAX]
+    uint32_t display_offset; ///< the client shows client_tick - display_offset, [0, HC_HISTORY_MAX]
     uint32_t ack_delay_us;   ///< since it received the datagram `ack`, [0, HC_ACK_DELAY_MAX_US]
     hc_tick force_before;    ///< no input before this tick is sent again; at most `first`
     hc_tick first;           ///< tick of the first input
@@ -75,7 +75,7 @@ enum {
 /// Where a client's world differs, of HC_CLOSE_DESYNC.
 struct hc_close_desync {
     hc_tick tick;    ///< of the snapshot that did not match
-    uint16_t entity; ///< or HC_CLOSE_NO_ENTITY
+    uint16_t entity; ///< entity that differs, or HC_CLOSE_NO_ENTITY
     uint8_t field;   ///< index in the fields of the entity's kind, or HC_CLOSE_NO_FIELD
     bool compared;   ///< with the server's values; else it is a suspect
     int64_t value;   ///< where compared: the client's, of the field or the presence; else 0

@@ -15,8 +15,8 @@ enum {
     HOW_BITS = 2,
     AGE_BITS = 6,         ///< of base - older - 1
     CORRECTION_BITS = 7,  ///< of as_of - baseline - 1
-    SENT_GROUP = 3,       ///< of runs of units that are sent again,
-    SKIPPED_GROUP = 2,    ///< and of those between them
+    SENT_GROUP = 3,       ///< group of the lengths of runs of units that are sent again
+    SKIPPED_GROUP = 2,    ///< group of the numbers of units between these runs
     OTHERS_GROUP = 4,     ///< of the number of other units, and of units skipped between them
     CORRECTION_GROUP = 2, ///< of units skipped between corrections
     LISTED_BITS = 40,     ///< of a forced range or a roster change, at most

@@ -57,11 +57,12 @@ enum {
 };
 
 struct hc_snapshot {
-    hc_tick as_of;          ///< its head: the server tick when it was sent
+    hc_tick as_of;          ///< head of the snapshot: the server tick when it was sent
     uint32_t phase_us;      ///< since that tick was due, [0, HC_PHASE_MAX_US]
     uint32_t ack_delay_us;  ///< since the datagram `ack` was received, [0, HC_ACK_DELAY_MAX_US]
     hc_tick tick;           ///< T, the tick shown; as_of - tick in [0, HC_HISTORY_MAX]
-    hc_tick refused_before; ///< own inputs before it are refused; as_of - it in [0, HC_HISTORY_MAX]
+    hc_tick refused_before; ///< own inputs before this tick are refused; as_of - refused_before in
+                            ///< [0, HC_HISTORY_MAX]
     hc_tick final;          ///< F; as_of - final in [0, HC_HISTORY_MAX]
     bool has_chain;
     uint64_t chain;            ///< the chain hash at F, with has_chain

@@ -12,9 +12,9 @@
 
 enum {
     LABEL_SIZE = sizeof AAD_LABEL - 1,
-    KIND_AT = 1 + 1,                ///< behind version and key_id
-    EXPIRE_AT = KIND_AT + 1 + 1,    ///< and kind and rights, with the match
-    CLEAR_SIZE = EXPIRE_AT + 4 + 4, ///< and expire_s and issued_s
+    KIND_AT = 1 + 1,                ///< place of the kind, behind version and key_id
+    EXPIRE_AT = KIND_AT + 1 + 1,    ///< place of expire_s, behind kind and rights, with the match
+    CLEAR_SIZE = EXPIRE_AT + 4 + 4, ///< bytes of the clear part, up to issued_s
     RIGHTS_PLAYERS = 7,             ///< the bits of the most local players
     RIGHTS_WATCH = 8,
     RIGHTS_BITS = 4,    ///< lowest bits of their byte, below the high bits of the match

@@ -52,7 +52,7 @@ enum hc_token_kind {
 struct hc_token {
     enum hc_token_kind kind;
     uint8_t players;   ///< the most local players that it admits, [0, HC_OWN_PLAYERS_MAX]
-    bool watch;        ///< it admits a spectator; spectators see everything
+    bool watch;        ///< the token admits a spectator; spectators see everything
     uint16_t match;    ///< of the server's matches, [1, HC_MATCH_MAX]; 0: any with room
     uint64_t expire_s; ///< Unix time; invalid from then on
     uint64_t issued_s; ///< Unix time; both are at most UINT32_MAX on the wire

@@ -17,7 +17,7 @@ enum hc_value_type {
     HC_VALUE_NEGATIVE,
     HC_VALUE_TEXT,
     HC_VALUE_BINARY,
-    HC_VALUE_ARRAY, ///< its values follow it in the list
+    HC_VALUE_ARRAY, ///< an array, whose values follow it in the list
 };
 
 struct hc_value {

@@ -342,7 +342,7 @@ struct difference {
     uint32_t entities;                            ///< bit i for entity i
     struct changes changes[HC_UNIT_ENTITIES_MAX]; ///< of each of these that is alive in both
     const uint8_t *first;         ///< the first entity of `from` with the input of `to`
-    uint8_t turned[HC_STATE_MAX]; ///< the same, if the inputs differ
+    uint8_t turned[HC_STATE_MAX]; ///< memory of that state, if the inputs differ
 };
 
 /// The state that entity `i`, alive in both, is encoded against.

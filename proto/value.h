@@ -55,7 +55,7 @@ enum { HC_VALUE_NO_FIELD = UINT8_MAX };
 
 /// A field, with all that its residuals need.
 struct hc_value_field {
-    uint8_t at, size; ///< its bytes in the struct
+    uint8_t at, size; ///< place and size of the field in the struct, in bytes
     uint8_t bits;
     bool is_signed;
     uint8_t golomb;   ///< k, in [0, bits)
@@ -88,7 +88,7 @@ struct hc_value_base {
     enum hc_extrapolation how;
     hc_unit unit;
     const struct hc_unit_value *from; ///< the baseline, of no later tick than the value; NULL: none
-    const void *referee;              ///< its state at the value's tick; NULL: unknown
+    const void *referee;              ///< state of the referee at the value's tick; NULL: unknown
     struct hc_runs *runs;             ///< of the extrapolator, with this referee, along which
                                       ///< hc_value_get extrapolates; NULL: none
 };

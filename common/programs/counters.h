@@ -6,7 +6,7 @@
 
 /// A counter of a list.
 struct hc_counter {
-    const char *key; ///< its place in an object; a dot leads into an object in there
+    const char *key; ///< place in a JSON object; a dot leads into an object in there
     enum hc_counter_kind {
         HC_COUNTER_SUM,
         HC_COUNTER_GAUGE,

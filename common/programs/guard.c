@@ -35,11 +35,11 @@ static struct {
     pthread_t thread;                 ///< of the call in progress
     sigjmp_buf back;                  ///< where the call in progress goes on when it ends
     volatile sig_atomic_t calling;    ///< a call is in progress
-    volatile sig_atomic_t is_fresh;   ///< it has begun since the last look
+    volatile sig_atomic_t is_fresh;   ///< the call in progress has begun since the last look
     struct timespec since, cpu_since; ///< the first look at it
     unsigned most_s;
     struct hc_guard_end end; ///< of the last call that did not return
-    char failed[240];        ///< its assertion
+    char failed[240];        ///< assertion that ended that call
 } guard;
 
 static double seconds_between(const struct timespec *a, const struct timespec *b) {

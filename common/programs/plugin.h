@@ -10,7 +10,7 @@ struct hc_plugin {
     hc_bot_think *think;        ///< NULL: bots choose random inputs
     uint64_t rule_hash;         ///< hc_game_rule_hash of the game
     bool loaded;                ///< `game` is that of the plugin, also if its match failed
-    bool crashed;               ///< its loading did not end: no other library can be loaded
+    bool crashed;               ///< loading the plugin did not end: no other library can be loaded
     struct hc_library library;  ///< the plugin's; none of the arena
     struct hc_game *with_level; ///< `game` of a plugin with a level; else NULL
 };

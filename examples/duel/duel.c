@@ -280,7 +280,7 @@ const struct hc_game duel = {
 
 /// The memory of a bot.
 struct memory {
-    hc_tick until; ///< it walks on until then
+    hc_tick until; ///< the bot walks on until this tick
     int8_t x, y;
 };
 

@@ -138,7 +138,7 @@ enum hc_client_event_kind {
     HC_CLIENT_EVENT_MOVED,       ///< the server receives this client from a new address
     HC_CLIENT_EVENT_DESYNC, ///< the client computes another world than the server, see `difference`
     HC_CLIENT_EVENT_PLAYER_JOINED, ///< another player joined at `tick`, see `player` and `name`
-    HC_CLIENT_EVENT_PLAYER_LEFT,   ///< it left at `tick`
+    HC_CLIENT_EVENT_PLAYER_LEFT,   ///< another player left at `tick`
     HC_CLIENT_EVENT_PLAYER_NAMED,  ///< a player's name became known, or is another one now
     HC_CLIENT_EVENT_KINDS
 };
@@ -186,8 +186,8 @@ struct hc_client_stats {
 enum hc_client_game_event_state {
     HC_CLIENT_GAME_EVENT_PREDICTED, ///< to be shown now: the client has predicted it
     HC_CLIENT_GAME_EVENT_LATE,      ///< to be shown now: it happened, and was not predicted
-    HC_CLIENT_GAME_EVENT_CONFIRMED, ///< it was predicted, and happened
-    HC_CLIENT_GAME_EVENT_CANCELLED, ///< it was predicted, and did not happen, or was not sent
+    HC_CLIENT_GAME_EVENT_CONFIRMED, ///< a predicted event happened
+    HC_CLIENT_GAME_EVENT_CANCELLED, ///< a predicted event did not happen, or was not sent
 };
 
 /// A game event, which a step emitted (hc_emit). (tick, entity, kind, number) identify it.

@@ -37,8 +37,8 @@ HC_C_BEGIN
 struct hc_server;
 
 enum {
-    HC_SERVER_CLIENTS_MAX = 4096,       ///< that play; there may be as many spectators
-    HC_SERVER_MATCH_CLIENTS_MAX = 256,  ///< the same of a server that is one of several matches
+    HC_SERVER_CLIENTS_MAX = 4096,       ///< clients that play; there may be as many spectators
+    HC_SERVER_MATCH_CLIENTS_MAX = 256,  ///< clients that play in one of several matches
     HC_SERVER_CID_MATCH_AT = 22,        ///< lowest bit of the match in the cids of such a server
     HC_SERVER_CLIENT_RATE_MIN = 4000,   ///< bytes/s
     HC_SERVER_REFUSED_MAX = 16384,      ///< client_ids
@@ -53,7 +53,7 @@ struct hc_server_user {
                                       ///< the user's players are sent it
     uint8_t user_data[HC_TOKEN_USER_DATA_SIZE]; ///< of the backend, for the game
     uint8_t players; ///< the most local players of its client, [0, HC_OWN_PLAYERS_MAX]
-    bool watch;      ///< its client may have no players; spectators see everything
+    bool watch;      ///< the client may join without players; spectators see everything
 };
 
 /// The configuration of a server. It begins with its size, so that a program and a library of
@@ -129,10 +129,10 @@ struct hc_server_config {
 enum hc_server_event_kind {
     HC_SERVER_EVENT_JOINED,      ///< a client was accepted
     HC_SERVER_EVENT_LEFT,        ///< a side closed the connection, for the reason `close`
-    HC_SERVER_EVENT_TIMEOUT,     ///< it was silent for too long, and did not reconnect in time
-    HC_SERVER_EVENT_LOST,        ///< it was silent for too long; it lingers
-    HC_SERVER_EVENT_RECONNECTED, ///< it reconnected: connection `cid` replaces `before`
-    HC_SERVER_EVENT_MOVED,       ///< it has another address now
+    HC_SERVER_EVENT_TIMEOUT,     ///< a lost client did not reconnect in time
+    HC_SERVER_EVENT_LOST,        ///< a client was silent for too long; its players linger
+    HC_SERVER_EVENT_RECONNECTED, ///< a client reconnected: connection `cid` replaces `before`
+    HC_SERVER_EVENT_MOVED,       ///< a client has another address now
     HC_SERVER_EVENT_MATCH_ENDED, ///< the match is over from the final tick `tick` on
     HC_SERVER_EVENT_KINDS
 };
