@@ -27,9 +27,9 @@
 
 enum {
     // These only end a wait that hangs.
-    START_US = 60000000, ///< the longest wait for a server to listen,
-    STOP_US = 60000000,  ///< for one to end, and
-    AWAIT_US = 60000000, ///< for clients to play
+    START_US = 60000000, ///< the longest wait for a server to listen
+    STOP_US = 60000000,  ///< the longest wait for a server to end
+    AWAIT_US = 60000000, ///< the longest wait for clients to play
     TURN_MS = 2,         ///< the longest sleep of the clients' loop
     BUSY_US = 7000,      ///< if 1 sleep in 100 takes longer, the machine is busy
     KEYS_HELD = 8,       ///< ticks

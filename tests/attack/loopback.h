@@ -18,14 +18,14 @@ enum {
 
 struct loopback_server {
     pid_t pid; ///< 0: it does not run
-    int out;   ///< its standard output, while it runs
+    int out;   ///< standard output of the server, while it runs
     uint16_t port;
-    bool dev;            ///< it issues tokens; else it has the keys of hc_endpoint_token_ring
+    bool dev; ///< the server issues tokens; else it has the keys of hc_endpoint_token_ring
     const char *program; ///< hindcastd
     const char *format;  ///< of its log
     unsigned clients;
     unsigned matches;                  ///< 0: one world; more than one: on two workers
-    char directory[LOOPBACK_PATH_MAX]; ///< its files: keys, log, report
+    char directory[LOOPBACK_PATH_MAX]; ///< folder of the server's files: keys, log, report
 };
 
 /// One client on a socket of its own.

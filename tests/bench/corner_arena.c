@@ -8,8 +8,8 @@
 
 enum {
     RANDOM_CORNER = 1000, ///< a purpose of random numbers that the arena has not
-    PICKUPS = 2,          ///< in the corner, at least,
-    PICKUPS_EVERY = 4,    ///< and for so many players one more
+    PICKUPS = 2,          ///< pickups in the corner, at least
+    PICKUPS_EVERY = 4,    ///< players for whom one more pickup is there
 };
 
 /// The world that the corner would be.

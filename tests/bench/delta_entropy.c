@@ -102,7 +102,7 @@ struct sent_value {
     const struct hc_sv_host *host;
     hc_unit unit;
     uint32_t step;
-    bool has_baseline; ///< it is `from`
+    bool has_baseline; ///< `from` is the baseline
     const uint8_t *referee;
     struct hc_unit_value from, to, extrapolated;
 };

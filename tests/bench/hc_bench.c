@@ -8,7 +8,7 @@
 
 static const struct benchmark {
     const char *name, *measures;
-    const char *options; ///< it has those that this text names
+    const char *options; ///< names of the options that the benchmark takes
     bool (*run)(const struct bench_options *options, json_t *json);
 } benchmarks[] = {
     {"timeline", "steps and resimulated ticks, against the pure steps in place", "",

@@ -33,7 +33,7 @@ struct end {
     struct hc_replay replay;
     uint32_t put, got;
     uint8_t sizes[PUT_MAX]; ///< of the events that it put
-    bool deceived;          ///< it took a datagram that the other end did not send
+    bool deceived;          ///< this end took a datagram that the other end did not send
     uint8_t out_bytes[HC_EVENTS_BYTES_MAX], in_bytes[STORE];
 };
 

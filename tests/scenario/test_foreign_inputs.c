@@ -93,7 +93,7 @@ END_TEST
 enum hostility {
     SILENT,      ///< no inputs at all
     FAR,         ///< inputs for ticks beyond the future that the server accepts
-    FAR_FORCING, ///< the same, and it asks to force all ticks before them
+    FAR_FORCING, ///< inputs as in FAR, with a request to force all ticks before them
     NEAR,        ///< inputs for ticks that the server accepts: the control
 };
 

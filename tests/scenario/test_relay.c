@@ -36,8 +36,8 @@ enum copying {
 struct setup {
     enum copying copying;
     bool roams;        ///< each copy comes from another port
-    unsigned passes;   ///< one in so many snapshots sent to it reaches the client; 0: none
-    uint64_t every_us; ///< or one in so long; 0: none
+    unsigned passes;   ///< snapshots sent to the client of which one arrives; 0: none arrives
+    uint64_t every_us; ///< time in which one snapshot arrives all the same; 0: none does
     bool moves;        ///< the client changes its address
     bool burst;        ///< the client's downlink fails for a while
     bool begins_late;  ///< the neighbour copies only from then on

@@ -12,7 +12,7 @@ enum {
 
 /// The game and what it points to. It stays at one place as long as the game is used.
 struct hc_loud_arena {
-    struct hc_game game; ///< its first member, because its step finds the rest by its address
+    struct hc_game game; ///< the game; first member, because its step finds the rest by its address
     hc_tick end;         ///< from this tick on nobody shouts
     struct hc_game_event_kind events[HC_LOUD_SHOUT + 1];
     struct hc_kind kinds[HC_KINDS_MAX];

@@ -30,7 +30,7 @@ struct seat {
     struct hc_network_sim *up, *down;
     struct hc_sim_setup running; ///< the setup as it was at the last connect
     uint8_t entropy[HC_CLIENT_ENTROPY_SIZE];
-    uint64_t frozen_us; ///< it is stopped until then
+    uint64_t frozen_us; ///< the client is stopped until then
     uint32_t connects;
     uint32_t ports_taken;
     uint16_t port;
@@ -50,7 +50,7 @@ struct hc_sim {
     uint64_t strangers, stranger_bytes; ///< datagrams sent to them, and their bytes
     struct hc_unsealer *unsealer;
     const uint8_t *sealed; ///< the datagram that a hook receives, as it is on the wire
-    uint16_t port;         ///< its destination, if the host sends it
+    uint16_t port;         ///< destination of that datagram, if the host sends it
     struct seat *seats;
     struct hc_deadlines *deadlines; ///< uplinks, downlinks, the host, clients: so ties are decided
     uint64_t trace;

@@ -93,7 +93,7 @@ struct hc_sim_config {
 /// Settings of one client.
 struct hc_sim_setup {
     struct hc_client_config config;
-    uint64_t clock_offset_us; ///< its clock at the simulation's beginning
+    uint64_t clock_offset_us; ///< clock of the client at the simulation's beginning
     int32_t clock_ppm;        ///< how much it runs fast, in millionths; above -HC_NETWORK_SIM_PPM
     bool light;               ///< a client of client/light.h
     bool keeps_port;          ///< connects from the same address again

@@ -14,11 +14,11 @@ enum {
 /// A snapshot that was sent: the server's values at its tick.
 struct storm_sent {
     hc_tick as_of, tick;
-    bool full;                  ///< a unit may have been left out for want of room,
-    bool cut;                   ///< or inputs of ticks up to the head
-    uint64_t *units;            ///< [units] storm_unit_digest at the tick; NULL: no snapshot
-    uint64_t *bases;            ///< [players] storm_unit_base at the tick
-    uint64_t *inputs;           ///< [players] storm_inputs_digest from the tick on
+    bool full;        ///< a unit may have been left out for want of room
+    bool cut;         ///< inputs of ticks up to the head may have been left out for want of room
+    uint64_t *units;  ///< [units] storm_unit_digest at the tick; NULL: no snapshot
+    uint64_t *bases;  ///< [players] storm_unit_base at the tick
+    uint64_t *inputs; ///< [players] storm_inputs_digest from the tick on
     uint8_t *presence, *states; ///< NULL unless `deep`
 };
 
@@ -32,11 +32,11 @@ struct storm_conn {
     bool received;               ///< the server has accepted a datagram of it
     struct storm_conn *previous; ///< whose players it took over; NULL: it joined
     bool took_over;              ///< `previous` was connected or lingering then
-    bool welcomed;               ///< its ACCEPT was sent
-    bool resumed;                ///< its WELCOME says that the messages of `previous` go on
-    uint8_t reset_token[HC_RESET_TOKEN_SIZE]; ///< of its WELCOME,
-    uint16_t welcome_port;                    ///< which went to this port
-    uint16_t home_port;                       ///< that the server has validated last
+    bool welcomed;               ///< the client's ACCEPT was sent
+    bool resumed; ///< the client's WELCOME says that the messages of `previous` go on
+    uint8_t reset_token[HC_RESET_TOKEN_SIZE]; ///< reset token of the client's WELCOME
+    uint16_t welcome_port;                    ///< port that the WELCOME was sent to
+    uint16_t home_port;                       ///< port that the server has validated last
     uint64_t client_id;
     hc_tick begun; ///< the server's head when it was accepted
     uint64_t joined_us, dropped_us;
@@ -50,7 +50,7 @@ struct storm_conn {
     uint8_t player_count;
     hc_player players[HC_OWN_PLAYERS_MAX];
     struct storm_sent *sent; ///< [STORM_SENT] by head
-    hc_tick first, end;      ///< its client has sent inputs of [first, end); equal: none
+    hc_tick first, end;      ///< the client has sent inputs of [first, end); equal: none
     uint8_t *inputs;         ///< [STORM_TICKS_MAX][player_count][input_size]
     uint8_t *has_input;      ///< [STORM_TICKS_MAX]
     uint8_t *accepted;       ///< [STORM_SEQS] by the server

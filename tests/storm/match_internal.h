@@ -23,14 +23,14 @@ enum {
 struct storm_taped {
     size_t size;
     uint8_t bytes[HC_DATAGRAM_MAX]; ///< as it was sent
-    uint8_t head[HC_DATA_BODY_AT];  ///< its first bytes before it was sealed
+    uint8_t head[HC_DATA_BODY_AT];  ///< first bytes of the datagram before it was sealed
 };
 
 /// One client's part in the match.
 struct storm_seat {
     bool hostile;
     bool dark_up, dark_down, split, worse;
-    bool leaves;        ///< it has sent a CLOSE
+    bool leaves;        ///< the client has sent a CLOSE
     unsigned connects;  ///< with a name
     uint32_t cid;       ///< of the connection from which it last accepted a DATA
     hc_tick seen_as_of; ///< newest snapshot looked at
@@ -40,8 +40,8 @@ struct storm_seat {
     size_t bytes; ///< that its allocator has given out
     struct hc_allocator allocator;
     uint64_t jumped_us; ///< when its clock jumped; 0: never
-    uint64_t lost_us;   ///< when it lost its connection,
-    uint64_t denied_us; ///< and when it was denied since, to ask again later; 0: never
+    uint64_t lost_us;   ///< when the client lost its connection
+    uint64_t denied_us; ///< when the client was denied since, to ask again later; 0: never
     struct storm_taped tape[STORM_TAPE];
     unsigned taped;
     unsigned stolen; ///< cookies that it was given, to be used from another port
@@ -158,9 +158,9 @@ void storm_keys(struct storm_match *match, unsigned client, unsigned index, hc_t
 enum storm_attack {
     STORM_ATTACK_GARBAGE = 1 << 0,    ///< random bytes from its own address
     STORM_ATTACK_SPOOF = 1 << 1,      ///< random bytes from strangers' and others' addresses
-    STORM_ATTACK_REPLAY = 1 << 2,     ///< its own old datagrams
+    STORM_ATTACK_REPLAY = 1 << 2,     ///< old datagrams of its own
     STORM_ATTACK_STEAL = 1 << 3,      ///< others' datagrams from its own address
-    STORM_ATTACK_FLIP = 1 << 4,       ///< its own datagrams with bits turned
+    STORM_ATTACK_FLIP = 1 << 4,       ///< datagrams of its own with bits turned
     STORM_ATTACK_FUTURE = 1 << 5,     ///< inputs for ticks far ahead, and a lying client tick
     STORM_ATTACK_ANCIENT = 1 << 6,    ///< inputs for ticks long gone, and a lying display offset
     STORM_ATTACK_ACK = 1 << 7,        ///< acknowledges datagrams that were never sent

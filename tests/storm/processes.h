@@ -13,7 +13,7 @@ struct storm_listed {
 
 struct storm_work {
     uint64_t first, end;             ///< seeds [first, end), if `list` is NULL
-    const struct storm_listed *list; ///< or these, `end - first` of them
+    const struct storm_listed *list; ///< seeds instead, `end - first` of them; NULL: none
     double seconds;                  ///< stop after so long; 0: never
     unsigned jobs;
     const char *sets[STORM_SETS_MAX]; ///< assignments to every plan

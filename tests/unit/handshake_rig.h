@@ -59,7 +59,7 @@ struct client {
     struct hc_address from;
     struct hc_endpoint endpoint;
     struct hc_connect connect;
-    uint32_t cid, seq; ///< its connection; the newest seq that it sent
+    uint32_t cid, seq; ///< connection of the client; the newest seq that it sent
     uint8_t server_nonce[HC_NONCE_SIZE];
 };
 

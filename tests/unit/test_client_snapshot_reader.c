@@ -1,5 +1,5 @@
-/// Checks that client/world/snapshot_reader decodes each value as it was encoded, and that a refused
-/// snapshot changes nothing.
+/// Checks that client/world/snapshot_reader decodes each value as it was encoded, and that a
+/// refused snapshot changes nothing.
 #include "client/world/snapshot_reader.h"
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
@@ -34,7 +34,7 @@ struct item {
 /// One snapshot: units in ascending order, then corrections, newest first.
 struct sent {
     struct hc_snapshot header;
-    bool accepted; ///< it is a baseline of the reader
+    bool accepted; ///< this snapshot is a baseline of the reader
     uint32_t units, count;
     struct item items[ITEMS_MAX];
     uint8_t body[HC_DATA_BODY_MAX];

@@ -4,8 +4,8 @@
 enum { RESERVE = 16 }; ///< ticks that a client's ring holds in reserve
 
 struct bounds {
-    hc_tick head;   ///< of the server when it was looked at last,
-    uint64_t again; ///< and the ticks that it had simulated again
+    hc_tick head;   ///< the server's head at the last look
+    uint64_t again; ///< ticks that the server had simulated again at the last look
 };
 
 /// A rewind goes back by the history at most, for each new tick; and as far as the configuration

@@ -15,7 +15,8 @@ enum {
 
 struct liveness {
     uint64_t stalls[STORM_CLIENTS_MAX]; ///< when the last part of the calm began
-    bool jumped[STORM_CLIENTS_MAX];     ///< its clock may still go by samples from before it jumped
+    bool jumped[STORM_CLIENTS_MAX]; ///< the client clock may still go by samples from before its
+                                    ///< jump
 };
 
 static uint64_t ms(const struct storm_match *match, unsigned client, enum storm_client_key key) {
@@ -191,8 +192,7 @@ static void check_client(struct storm_match *match, const struct liveness *liven
     if (core == NULL || match->seats[client].hostile)
         return;
     enum hc_client_state now = hc_client_state(core);
-    if (now == HC_CLIENT_CONNECTING || now == HC_CLIENT_JOINING ||
-        now == HC_CLIENT_RECONNECTING) {
+    if (now == HC_CLIENT_CONNECTING || now == HC_CLIENT_JOINING || now == HC_CLIENT_RECONNECTING) {
         check_handshake(match, client);
     } else if (now == HC_CLIENT_PLAYING || now == HC_CLIENT_STALLED) {
         if (conn != NULL && !conn->connected)

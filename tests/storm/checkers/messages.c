@@ -11,8 +11,8 @@ enum {
     FIRST_SIZE = 16,     ///< bytes of the first message of a row at least, which identifies the row
     SHORT_SIZE = 24,     ///< most messages are shorter
     AT_ONCE = 4,         ///< messages sent together, at most
-    UNACKED = 8192,      ///< bytes that may be unacked when an end sends more,
-    LIMITED = 1024,      ///< and where the server's rate is low
+    UNACKED = 8192,      ///< bytes that may be unacked when an end sends more
+    LIMITED = 1024,      ///< bytes that may be unacked where the server's rate is low
     WINDOW = 200,        ///< unacked messages with which the server sends more
     LATELY_US = 1000000, ///< a connection so young may still miss messages
     STREAM = 91,
@@ -22,7 +22,7 @@ enum way { TO_CLIENT, TO_SERVER };
 
 /// A client's messages since its session began: a row.
 struct client_row {
-    uint32_t row;      ///< its number, from 1; of this seat
+    uint32_t row;      ///< number of the row, from 1, among those of its seat
     uint32_t sent;     ///< messages of it
     uint32_t root;     ///< cid of the connection whose messages it receives; 0: none yet
     uint32_t received; ///< of those

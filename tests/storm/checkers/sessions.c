@@ -8,8 +8,8 @@
 
 /// A client's connection, by its own clock.
 struct life {
-    bool received;         ///< it has received a datagram just now, of this kind,
-    uint8_t received_kind; ///< and accepted it; 0: it did not
+    bool received;         ///< the client has received a datagram just now
+    uint8_t received_kind; ///< kind of that datagram, if the client accepted it; else 0
     bool lost;
     uint64_t begun_us, received_us, lost_us;
     hc_player players[HC_OWN_PLAYERS_MAX]; ///< that it was given last

@@ -9,7 +9,7 @@
 enum {
     NUMBERS = 4096, ///< messages of a row that are told apart; it sends no more
     LONGEST = 120,  ///< bytes of a message at most
-    NUMBER_AT = 3,  ///< its direction and its row come before
+    NUMBER_AT = 3,  ///< place of a message's number, behind its direction and its row
     ID_SIZE = 5,
     STREAM = 97,
 };
