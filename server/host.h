@@ -65,9 +65,8 @@ void hc_sv_host_start(struct hc_sv_host *host, uint64_t now_us);
 /// Frees it and sends nothing to the clients; NULL is allowed.
 void hc_sv_host_destroy(struct hc_sv_host *host);
 
-/// Takes a datagram, which is borrowed for the call. `now_us` is when it arrived, which for DATA
-/// may be before the last hc_sv_host_advance and hc_sv_host_send, or after the next ones, or before
-/// that of the DATA taken last. HC_OK or the cause of its refusal.
+/// Takes a datagram, which is borrowed for the call. `now_us` is the arrival time; for DATA it need
+/// not be in order. Returns HC_OK, or the cause of its refusal.
 enum hc_status hc_sv_host_receive(struct hc_sv_host *host, const struct hc_address *from,
                                   const uint8_t *bytes, size_t size, uint64_t now_us);
 

@@ -114,11 +114,12 @@ static void begin_path(struct hc_sv_host *host, struct hc_sv_peer *peer,
 }
 
 /// Whether a datagram's address replaces the address under validation. An open one has a turn: time
-/// for a challenge and the response. The next turn favours an address that came up in the other
-/// way, by a newest datagram or by a late one: a relay whose copies are always first, from many
-/// addresses, must not take all turns. A silent address loses its turn, because the client moved
-/// on; to a late datagram first, because the relay is silent at each of its addresses. The client's
-/// home goes before all others once in a stall, because the relay may answer for each of them.
+/// for a challenge and the response. An address that was seen in the other way, in a newest
+/// datagram or in a late one, can replace it after one turn, else after two: a relay whose copies
+/// are always first, from many addresses, must not take all turns. An address that has been silent
+/// for 150 ms can be replaced (the client moved on); for 75 ms if the new one was seen in a late
+/// datagram (a relay is silent at each of its addresses). The client's home replaces any other once
+/// in a stall, because the relay may answer for each of them.
 static bool replaces(const struct hc_sv_peer *peer, const struct hc_address *from, bool late,
                      uint64_t now_us) {
     const struct hc_sv_path *path = &peer->path;

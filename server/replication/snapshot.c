@@ -44,9 +44,10 @@ static enum hc_extrapolation best_of(const struct hc_sv_client *client) {
     return how;
 }
 
-/// Chooses the base so that many clients choose the same one, and the acked snapshots that are
-/// usable with it. In a crowded view a whole snapshot gets a whole base. With linear deltas the
-/// clients share bases, which are rarer. The client is sent one in `every` of the snapshots.
+/// Chooses the base so that many clients choose the same one, and sets builder->usable. In a
+/// crowded view, a whole snapshot gets a whole base. With linear deltas about every 8th tick may be
+/// a base (HC_SV_BASE_EVERY): deltas grow little, and more clients share them. The client is sent
+/// one in `every` snapshots.
 static hc_tick choose_base(struct hc_sv_builder *builder, bool each_tick, hc_tick tick,
                            uint32_t every) {
     bool shares = each_tick && best_of(builder->client) < HC_EXTRAPOLATION_STEP;
