@@ -16,16 +16,16 @@ struct hc_sv_selection {
     bool chosen;                     ///< the snapshot sends it
     bool known;                      ///< the client may know it
     bool waits;                      ///< for the next whole snapshot: this one does not send it
-    struct hc_sv_slot *slot;         ///< its items
+    struct hc_sv_slot *slot;         ///< slot with the unit's items
     const struct hc_sv_value *value; ///< of the tick shown; NULL: the unit is dropped
     const struct hc_sv_value *base;  ///< that its delta is against; NULL: none
     const struct hc_sv_value *acked; ///< the newest value that the client acked, unless the ring
                                      ///< has replaced it
-    hc_sv_value_id acked_id;         ///< its number; 0: none
+    hc_sv_value_id acked_id;         ///< number of that value; 0: none
     hc_tick acked_as_of;             ///< the head of its snapshot
     uint32_t gathered;               ///< the delta's place in replicator->gathered
-    uint32_t delta;                  ///< its bits
-    uint32_t bits;                   ///< estimated, in all with the nearest inputs
+    uint32_t delta;                  ///< bits of the delta
+    uint32_t bits;                   ///< estimated bits in all, with the nearest inputs
     uint32_t inputs;                 ///< ticks of inputs from the tick shown on, at most
 };
 
@@ -57,8 +57,8 @@ struct hc_sv_builder {
     /// snapshots, and only values that were lost are sent again.
     bool sends_unreceived;
     struct hc_snapshot_lists lists;
-    struct hc_snapshot_forced forced[HC_SV_FORCED_RANGES];            ///< its forced ranges,
-    struct hc_sv_forced_range *ranges[HC_SV_FORCED_RANGES];           ///< and their items
+    struct hc_snapshot_forced forced[HC_SV_FORCED_RANGES];  ///< forced ranges of the snapshot
+    struct hc_sv_forced_range *ranges[HC_SV_FORCED_RANGES]; ///< items of the forced ranges
     struct hc_sv_correction corrections[HC_SNAPSHOT_CORRECTIONS_MAX]; ///< of one tick
     struct hc_sv_listing_gathered listing;                            ///< of game events
     uint32_t room;   ///< bytes of the snapshot that the bandwidth allows

@@ -41,9 +41,9 @@ struct hc_sv_client {
     struct hc_sv_listing listing;
     uint32_t round_trip;       ///< the shortest, ticks; UINT32_MAX: none yet
     bool reported;             ///< the client has reported the following two
-    hc_tick client_tick;       ///< its own tick
+    hc_tick client_tick;       ///< tick that the client predicts
     uint32_t display_offset;   ///< ticks
-    bool moves;                ///< its newest report named a later tick than the one before
+    bool moves;                ///< the newest report named a later tick than the one before
     hc_tick viewed_at;         ///< head of the newest look; HC_NO_TICK: none
     hc_tick shown;             ///< the tick shown, at that head
     hc_sv_value_id referee_id; ///< the referee's value there

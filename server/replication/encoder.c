@@ -7,9 +7,9 @@
 enum {
     RUNS = 32,           ///< of each unit
     RUN_STATES = 12,     ///< of each run: the ticks that clients are shown at once, in the main
-    SECOND_SAVES = 6,    ///< bits that a second list must save lately,
-    SECOND_UNTRIED = 16, ///< else one in so many deltas tries it
-    SECOND_WEIGHT = 64,  ///< one delta moves the mean by so small a part
+    SECOND_SAVES = 6,    ///< bits that a second list must have saved lately to be tried
+    SECOND_UNTRIED = 16, ///< deltas of which one tries the second list all the same
+    SECOND_WEIGHT = 64,  ///< share of the mean by which one delta moves it, as 1 / this
     SECOND_PARTS = 1024, ///< of a bit
 };
 

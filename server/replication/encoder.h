@@ -24,8 +24,8 @@ struct hc_sv_encoding {
     unsigned best;                 ///< of the two
     uint32_t bits;                 ///< of the best; UINT32_MAX: none yet
     struct hc_input_changes all;   ///< of the owner since the baseline
-    struct hc_input_changes alone; ///< of keys, without the fields that are no keys,
-    struct hc_input_changes whole; ///< and with them
+    struct hc_input_changes alone; ///< changes of keys, without the fields that are no keys
+    struct hc_input_changes whole; ///< changes of keys, with the fields that are no keys
 };
 
 /// What the encoders of all snapshots share.
@@ -51,7 +51,7 @@ struct hc_sv_encoder {
     hc_tick since;             ///< the timeline has the inputs from it on
     enum hc_extrapolation how; ///< of all baselines
     hc_sv_value_id referee_id; ///< of its value at the tick shown
-    const void *referee;       ///< its state there; NULL unless it is alive
+    const void *referee;       ///< state of the referee at the tick shown; NULL unless it is alive
     struct hc_sv_extrapolation_cost cost;
     uint32_t encoded, reused, steps; ///< deltas, and ticks that their extrapolations simulated
 };

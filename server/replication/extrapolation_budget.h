@@ -27,8 +27,8 @@ enum {
 /// The budget of all clients; it begins as all zeros.
 struct hc_sv_extrapolation_budget {
     uint64_t median;                               ///< parts that a snapshot demands
-    uint16_t snapshots[HC_SV_EXTRAPOLATION_KINDS]; ///< of each kind at this tick
-    uint16_t before[HC_SV_EXTRAPOLATION_KINDS];    ///< and at the tick before
+    uint16_t snapshots[HC_SV_EXTRAPOLATION_KINDS]; ///< snapshots of each kind at this tick
+    uint16_t before[HC_SV_EXTRAPOLATION_KINDS];    ///< snapshots of each kind at the tick before
 };
 
 /// The cost of one snapshot, in parts.

@@ -4,8 +4,8 @@
 #include "common/alloc.h"
 
 enum {
-    CAPACITY_MIN = 16384, ///< events in the ring, at least,
-    CAPACITY_EACH = 128,  ///< and for each player
+    CAPACITY_MIN = 16384, ///< events in the ring at least
+    CAPACITY_EACH = 128,  ///< more events in the ring for each player
     DROPPED_TICKS = 64,   ///< whose events are counted although they are listed no more
 };
 

@@ -28,8 +28,8 @@ struct hc_sv_listing {
     hc_tick counted; ///< the events that were left out of ticks before it are counted
     uint64_t acked[HC_GAME_EVENTS_TICKS / 64]; ///< ticks in snapshots that were acked
     hc_sv_places carried;         ///< places of snapshots with runs that are not in `acked` yet
-    hc_tick first[HC_SV_PLACES];  ///< by place: the run that the snapshot carried
-    uint16_t count[HC_SV_PLACES]; ///< its ticks; 0: none
+    hc_tick first[HC_SV_PLACES];  ///< by place: first tick of the run that the snapshot carried
+    uint16_t count[HC_SV_PLACES]; ///< by place: ticks of that run; 0: the snapshot carried none
 };
 
 /// The run that a snapshot may carry.

@@ -37,7 +37,7 @@ typedef uint32_t hc_sv_value_id; ///< of a stored value (deltas.h); 0: none
 struct hc_sv_logged_correction {
     hc_sv_value_id value_id;
     uint16_t older; ///< how many numbers before it is the unit's next older one; 0: none
-    uint8_t tick;   ///< its low bits: logged ticks lie less than 256 apart
+    uint8_t tick;   ///< low bits of the tick: logged ticks lie less than 256 apart
     uint8_t place;
 };
 
@@ -46,8 +46,8 @@ struct hc_sv_sent_log {
     unsigned newest;                  ///< place of the newest snapshot
     hc_tick base;                     ///< head of the base; HC_NO_TICK: none
     hc_tick base_tick;                ///< the tick that the base showed, if any
-    hc_tick as_of[HC_SV_PLACES];      ///< head,
-    hc_tick tick[HC_SV_PLACES];       ///< and tick shown of the snapshot there
+    hc_tick as_of[HC_SV_PLACES];      ///< by place: head of the snapshot
+    hc_tick tick[HC_SV_PLACES];       ///< by place: tick shown of the snapshot
     uint32_t seq[HC_SV_PLACES];
     uint64_t first_correction[HC_SV_PLACES]; ///< number of the snapshot's first correction
     struct {
@@ -85,10 +85,10 @@ bool hc_sv_sent_log_acked(struct hc_sv_sent_log *sent_log, uint32_t seq);
 /// The datagram `seq` is taken for lost.
 void hc_sv_sent_log_lost(struct hc_sv_sent_log *sent_log, uint32_t seq);
 
-/// The base of the next snapshot, as its head: the newest acked snapshot; HC_NO_TICK: none is
-/// acked. Clients at different distances ack different snapshots, and then no two of them need the
-/// same delta. So the base is the newest acked snapshot whose tick begins a period of `bases`,
-/// unless the newest of all is much newer. `*usable` are the acked snapshots that are no newer.
+/// The head of the next snapshot's base; HC_NO_TICK: no snapshot is acked. The base is the newest
+/// acked snapshot whose tick begins a period of `bases`, unless the newest of all is much newer:
+/// then that one. If each client took its newest acked snapshot, clients at different distances
+/// would need different deltas. `*usable` are the acked snapshots that are no newer than the base.
 hc_tick hc_sv_sent_log_next_base(const struct hc_sv_sent_log *sent_log,
                                  const struct hc_sv_cadence *bases, hc_sv_places *usable);
 
@@ -127,14 +127,14 @@ struct hc_sv_items {
                          ///< they do not
     hc_tick valued_as_of;   ///< of the newest snapshot with a value, lost or not; HC_NO_TICK: none
     hc_sv_value_id evicted; ///< the newest acked item that the log has evicted; 0: a drop
-    hc_tick evicted_as_of;  ///< its head; HC_NO_TICK: none
+    hc_tick evicted_as_of;  ///< head of that item's snapshot; HC_NO_TICK: none
     hc_sv_value_id value_ids[HC_SV_PLACES]; ///< by place, of `values`
 };
 
 /// The state of a unit's values and drops. Heads are HC_NO_TICK where there is none.
 struct hc_sv_item_state {
-    hc_sv_value_id acked; ///< the newest acked value of a snapshot's own tick, unless it is neither
-                          ///< logged nor in the base; 0: none
+    hc_sv_value_id acked; ///< the newest acked value that is still logged or belongs to the base
+                          ///< (corrections do not count); 0: none
     hc_tick acked_as_of;  ///< the head of its snapshot
     hc_tick sent_as_of;   ///< the head of the newest snapshot with an item that is not lost, unless
                           ///< that item is a drop
