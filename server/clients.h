@@ -15,11 +15,11 @@
 #include "server/search.h"
 
 enum {
-    HC_SV_PLACES_MAX = 2 * HC_SERVER_CLIENTS_MAX, ///< for clients that play, and for spectators
-    HC_SV_MATCH_PLACES_MAX = 2 * HC_SERVER_MATCH_CLIENTS_MAX, ///< the same of a match
+    HC_SV_PLACES_MAX = 2 * HC_SERVER_CLIENTS_MAX, ///< places for players' clients and spectators
+    HC_SV_MATCH_PLACES_MAX = 2 * HC_SERVER_MATCH_CLIENTS_MAX, ///< places in one of several matches
     HC_SV_CID_INDEX_BITS = 13,  ///< lowest bits of a cid: the peer's place; the rest is random, but
                                 ///< not the cid of a connection that ended recently
-    HC_SV_MATCH_INDEX_BITS = 9, ///< the same of a match, whose number is the upper bits
+    HC_SV_MATCH_INDEX_BITS = 9, ///< lowest bits of a cid of several matches; the match comes above
 };
 
 _Static_assert(HC_SV_PLACES_MAX <= 1 << HC_SV_CID_INDEX_BITS, "a cid must hold every peer's index");
@@ -34,8 +34,8 @@ struct hc_sv_ended {
     uint64_t client_id; ///< because an eavesdropper can reuse the nonce
     uint8_t client_nonce[HC_NONCE_SIZE];
     bool never_received; ///< timed out without any DATA: its client may have no ACCEPT, and retries
-    bool left;           ///< its client sent CLOSE, and may repeat it
-    uint64_t until_us;   ///< its cookies have expired by then
+    bool left;           ///< the client sent CLOSE, and may repeat it
+    uint64_t until_us;   ///< when all cookies of the client have expired
 };
 
 struct hc_sv_clients_config {

@@ -53,7 +53,7 @@ struct hc_sv_host {
     uint64_t noted_steps, noted_resimulated; ///< of the timeline, when work was last noted
     uint64_t arrived_us;                     ///< newest arrival of a DATA that names a client
     uint8_t opened[HC_DATAGRAM_MAX];         ///< the DATA being read
-    struct hc_body body;                     ///< its body
+    struct hc_body body;                     ///< body of that DATA
 };
 
 /// The side that ends a session, and how the other one learns of it.

@@ -12,8 +12,8 @@ struct hc_sv_names {
     uint32_t seq;                              ///< of the newest NAMES; 0: it is acked, or none
     uint64_t due_us;                           ///< the next NAMES may be sent then
     uint64_t sent_us;                          ///< when the newest was
-    uint32_t count;                            ///< of its names
-    struct hc_player_name sent[HC_NAMES_EACH]; ///< they
+    uint32_t count;                            ///< names in the newest NAMES
+    struct hc_player_name sent[HC_NAMES_EACH]; ///< names in the newest NAMES, [count]
 };
 
 /// Whether the next NAMES may be sent. Then none is awaited any more, and the one after it waits.

@@ -23,16 +23,15 @@
 
 enum {
     HC_SV_OVERLOAD_WINDOW_US = 250000, ///< of the work that determines the level
-    HC_SV_OVERLOAD_RAISE = 750,        ///< permille of the time, above which a level is raised
-                                       ///< after the second window in a row,
-    HC_SV_OVERLOAD_URGENT = 950,       ///< and above which it is raised at once
+    HC_SV_OVERLOAD_RAISE = 750,        ///< permille above which a level is raised after two windows
+    HC_SV_OVERLOAD_URGENT = 950,       ///< permille above which a level is raised at once
     HC_SV_OVERLOAD_AIM = 650,          ///< permille that the next level should reach
     HC_SV_OVERLOAD_LOWER = 650,        ///< permille that a lower level must not exceed
-    HC_SV_OVERLOAD_LINEAR = 350,       ///< permille above which snapshots are linear,
-    HC_SV_OVERLOAD_STEPS = 120,        ///< and below which they are no longer
+    HC_SV_OVERLOAD_LINEAR = 350,       ///< permille above which snapshots become linear
+    HC_SV_OVERLOAD_STEPS = 120,        ///< permille below which snapshots are no longer linear
     HC_SV_OVERLOAD_REWINDS = 400,      ///< permille of rewinds, above which inputs may be less late
-    HC_SV_OVERLOAD_WAIT = 2,           ///< windows before a level is lowered, at first,
-    HC_SV_OVERLOAD_WAIT_MAX = 5,       ///< and at most
+    HC_SV_OVERLOAD_WAIT = 2,           ///< windows before a level is lowered, at first
+    HC_SV_OVERLOAD_WAIT_MAX = 5,       ///< windows before a level is lowered, at most
     HC_SV_OVERLOAD_HELPLESS =
         4,                      ///< windows before new clients are refused: a storm of joins passes
     HC_SV_OVERLOAD_SETTLE = 16, ///< windows after which a lowered level was right

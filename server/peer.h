@@ -29,9 +29,9 @@ enum {
 enum hc_sv_peer_state {
     HC_SV_PEER_FREE,
     HC_SV_PEER_PLAYING,
-    HC_SV_PEER_LOST,      ///< its connection is lost, and CLOSE is still being sent; it lingers
+    HC_SV_PEER_LOST, ///< the connection is lost, and CLOSE is still being sent; the client lingers
     HC_SV_PEER_LINGERING, ///< no CLOSE is sent any more; its players wait for the client
-    HC_SV_PEER_CLOSING,   ///< its session has ended; CLOSE is still being sent
+    HC_SV_PEER_CLOSING,   ///< the session has ended; CLOSE is still being sent
     HC_SV_PEER_STATES
 };
 
@@ -42,7 +42,7 @@ struct hc_sv_user {
     bool by_ticket;                     ///< that token is a ticket
     bool begun_elsewhere;               ///< a ticket opened the session: its token is not known
     uint8_t players;                    ///< the most local players
-    bool watch;                         ///< it may be a spectator
+    bool watch;                         ///< the client may be a spectator
     uint64_t begun_s;                   ///< the beginning of its session, Unix time
     uint64_t end_us;                    ///< the end of its session; 0: no limit
     uint64_t ticket;                    ///< greatest number of a ticket that it used or was sent
@@ -64,7 +64,7 @@ struct hc_sv_path {
     bool held;  ///< nothing is sent there, because the present address is in use as well
     bool open;  ///< the client acks nothing that goes to the present address
     bool late;  ///< a duplicate showed it first
-    bool homed; ///< it, or one before it in a row, is the client's home
+    bool homed; ///< the address, or one before it in a row, is the client's home
     bool full;  ///< the address has as many clients as allowed: nothing is sent there
     struct hc_address address;
     uint8_t data[HC_PATH_SIZE];
@@ -84,11 +84,11 @@ struct hc_sv_path {
 /// the client keeps the one that it validated earlier, as long as it acks at least half of the
 /// datagrams that go only there.
 struct hc_sv_contest {
-    bool any;          ///< two addresses were in use,
-    uint64_t seen_us;  ///< for the last time then
-    bool moved;        ///< it had the former address
-    uint32_t first;    ///< until this seq of the client's came from the present one,
-    uint64_t moved_us; ///< which was validated then
+    bool any;          ///< two addresses were in use once
+    uint64_t seen_us;  ///< when two addresses were in use last
+    bool moved;        ///< the client had the former address
+    uint32_t first;    ///< the client's first seq that came from the present address
+    uint64_t moved_us; ///< when the present address was validated
     struct hc_address former;
     struct hc_address home;   ///< the last address that served it for long
     uint64_t held_us;         ///< when it got the present address
@@ -125,8 +125,8 @@ struct hc_sv_unread {
 struct hc_sv_answer {
     bool any, due;
     uint32_t answers;           ///< COMPAREs of the connection so far
-    hc_tick as_of;              ///< of the snapshot,
-    hc_tick tick;               ///< and its tick
+    hc_tick as_of;              ///< head of the snapshot
+    hc_tick tick;               ///< tick of the snapshot
     hc_unit unit;               ///< the first that differs
     struct hc_unit_value value; ///< of that unit, as it was sent; in memory of the peer's own
 };
@@ -146,7 +146,7 @@ struct hc_sv_peer {
     bool messages_sent; ///< since the newest snapshot
     bool snapshot_due;
     bool snapshot_starved;  ///< the newest one found too little bandwidth: one is due at every tick
-    uint8_t snapshot_every; ///< it is sent one in so many of its snapshots
+    uint8_t snapshot_every; ///< the client is sent one in this many of its snapshots
     hc_tick snapshot_tick;  ///< to be shown when its turn was last asked for
     int32_t snapshot_credit; ///< snapshots that it lacks, in ticks times snapshots a second
     uint32_t forged;         ///< datagrams of this tick that named it and could not be opened
@@ -156,14 +156,14 @@ struct hc_sv_peer {
     uint64_t late_ticks;        ///< by which its late inputs went back, in all
     uint64_t lingers_until_us;  ///< while it lingers
     uint64_t flood_us;          ///< the end of all received datagrams at the allowed rate
-    uint64_t flood_bytes_us;    ///< and of all their bytes
+    uint64_t flood_bytes_us;    ///< the end of all received bytes at the allowed rate
     struct hc_address address;  ///< of the connection
     struct hc_sv_former former; ///< until a DATA arrives on the present connection
     uint64_t unproven_us;       ///< the end of all wrong proofs of `continues` at the allowed rate
     struct hc_sv_lateness lateness; ///< of the inputs of the session
     struct hc_sv_narrow narrow;
     uint8_t newest_input[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX];
-    struct hc_connection connection; ///< its head
+    struct hc_connection connection;
     struct hc_sv_client replication;
     struct hc_sv_path path;
     struct hc_sv_contest contest;

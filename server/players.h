@@ -19,9 +19,9 @@
 
 /// A player slot of the world.
 struct hc_sv_player {
-    uint16_t peer;        ///< its owner's place + 1; 0: free
-    bool in;              ///< its join has been stamped, and no leave since
-    bool leaving;         ///< its leave is not yet stamped
+    uint16_t peer;        ///< place of the owner + 1; 0: free
+    bool in;              ///< the join has been stamped, and no leave since
+    bool leaving;         ///< the leave is not yet stamped
     bool npc;             ///< the server's own: it has no peer
     uint16_t next_owner;  ///< of a leaving player: the next owner's place + 1; 0: none yet
     hc_tick named;        ///< of a player that is in: the first tick with its present name

@@ -10,8 +10,8 @@
 
 enum {
     SECOND_US = 1000000,
-    LOOKS = 16,       ///< entries that each use looks at, whether they have expired,
-    LOOKS_MOST = 256, ///< and at most to find one when none is free
+    LOOKS = 16,       ///< entries that each use checks for expiry
+    LOOKS_MOST = 256, ///< entries that are checked at most when none is free
 };
 
 size_t hc_sv_spent_layout(struct hc_sv_spent *spent, uint32_t capacity, uint8_t *base) {

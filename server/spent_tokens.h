@@ -61,7 +61,7 @@ struct hc_sv_spent {
     struct hc_server_remembered counts;
     uint64_t seed;        ///< random, so that nobody can choose client_ids of one hash
     uint32_t void_s;      ///< the void_s of client_ids without an entry
-    uint32_t outdated_to; ///< and their outdated_to
+    uint32_t outdated_to; ///< the outdated_to of client_ids without an entry
 };
 
 /// Lays out the memory for `capacity` client_ids from `base`, which is zeroed (NULL: only

@@ -130,7 +130,7 @@ enum hc_server_event_kind {
     HC_SERVER_EVENT_JOINED,      ///< a client was accepted
     HC_SERVER_EVENT_LEFT,        ///< a side closed the connection, for the reason `close`
     HC_SERVER_EVENT_TIMEOUT,     ///< a lost client did not reconnect in time
-    HC_SERVER_EVENT_LOST,        ///< a client was silent for too long; its players linger
+    HC_SERVER_EVENT_LOST,        ///< a client was silent for too long, and lingers
     HC_SERVER_EVENT_RECONNECTED, ///< a client reconnected: connection `cid` replaces `before`
     HC_SERVER_EVENT_MOVED,       ///< a client has another address now
     HC_SERVER_EVENT_MATCH_ENDED, ///< the match is over from the final tick `tick` on

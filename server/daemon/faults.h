@@ -9,8 +9,8 @@
 enum { HC_SV_FAULTS_MAX = 16 }; ///< of each list
 
 struct hc_sv_faults {
-    json_t *desyncs;   ///< an array; NULL: none so far
-    json_t *overflows; ///< the same
+    json_t *desyncs;   ///< array of desyncs; NULL: none so far
+    json_t *overflows; ///< array of overflows; NULL: none so far
     uint32_t seen;     ///< overflows of the present world that were taken
 };
 

@@ -63,7 +63,7 @@ struct daemon {
     uint64_t placed_us;         ///< when they are due again
     struct hc_sv_report report;
     struct hc_server_stats stats;      ///< of all matches, for the report
-    struct hc_timeline_stats timeline; ///< the same
+    struct hc_timeline_stats timeline; ///< of all matches, for the report
 };
 
 /// A place in the code of the game.

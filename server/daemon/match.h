@@ -45,9 +45,9 @@ struct hc_sv_match {
     uint64_t busy_us;                       ///< time worked in the present window of the worker
     uint32_t load_scale;                    ///< of its work for overload, in 1/256
     unsigned accepted;                      ///< datagrams of the present reading
-    bool touched;                           ///< it was given a datagram since its last deadline
-    struct hc_sv_report report;             ///< of the present world, with the counts of its ticks
-    struct hc_server_stats past;            ///< of the worlds before
+    bool touched;                ///< the match was given a datagram since its last deadline
+    struct hc_sv_report report;  ///< of the present world, with the counts of its ticks
+    struct hc_server_stats past; ///< of the worlds before
     struct hc_timeline_stats past_timeline;
     uint64_t past_ticks;
     struct hc_sv_faults faults; ///< of all worlds

@@ -24,8 +24,8 @@ struct hc_sv_status {
     bool linear;                            ///< the newest line said that snapshots are linear
     struct hc_sv_status_line denials[HC_DENY_REASONS_END], builds, ticks, inputs;
     struct hc_sv_status_remembered {
-        bool filling, full; ///< it was logged
-        uint64_t forgotten; ///< when it was looked at last
+        bool filling, full; ///< a line about it was logged
+        uint64_t forgotten; ///< count of forgotten users at the last look
     } remembered;
 };
 

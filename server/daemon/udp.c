@@ -42,8 +42,8 @@ struct batch {
 /// The kernel's arrival times of a batch, in the layout of recvmmsg.
 struct stamps {
     _Alignas(struct cmsghdr) uint8_t controls[HC_SV_UDP_BATCH][STAMP_SIZE];
-    uint64_t read_us; ///< when the batch was read, on hc_clock_us,
-    uint64_t unix_ns; ///< and on the clock of the kernel's times
+    uint64_t read_us; ///< when the batch was read, on hc_clock_us
+    uint64_t unix_ns; ///< when the batch was read, on the clock of the kernel's times
 };
 
 struct hc_sv_udp {

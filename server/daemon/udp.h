@@ -26,7 +26,7 @@ enum {
 enum hc_sv_udp_lane {
     HC_SV_UDP_DATA,    ///< the only lane where the kernel cannot sort
     HC_SV_UDP_CONNECT, ///< from clients that have received a COOKIE
-    HC_SV_UDP_HELLO,   ///< and datagrams of no known kind
+    HC_SV_UDP_HELLO,   ///< HELLO, and datagrams of no known kind
     HC_SV_UDP_LANES
 };
 
@@ -38,7 +38,7 @@ struct hc_sv_udp_stats {
     uint64_t send_errors;     ///< datagrams that the kernel refused to send
     uint64_t receive_drops;   ///< datagrams that found the DATA lane's receive buffer full, and
                               ///< broadcasts of another kind, which the kernel gives to all lanes
-    uint64_t handshake_drops; ///< the same of the other lanes
+    uint64_t handshake_drops; ///< datagrams that found another lane's receive buffer full
 };
 
 /// Opens non-blocking sockets on the numeric address `bind` and `port` (0: any) for `workers`

@@ -22,7 +22,7 @@ enum {
 /// A turn, as the looks have found it.
 struct seen {
     uint64_t since_us; ///< of the turn; 0: none
-    bool is_long;      ///< it had lasted too long
+    bool is_long;      ///< the turn had lasted too long
     bool logged;
 };
 

@@ -10,8 +10,8 @@
 
 /// The turn of a match that a worker's thread takes now.
 struct hc_sv_watch {
-    atomic_uint_fast64_t since_us; ///< its begin; 0: there is none
-    unsigned match;                ///< its number; 0: the only one
+    atomic_uint_fast64_t since_us; ///< begin of the turn; 0: there is none
+    unsigned match;                ///< number of the match; 0: the only one
     pthread_t thread;
 };
 

@@ -17,11 +17,11 @@
 #include <unistd.h>
 
 enum {
-    RECEIVE_FRACTION = 2,        ///< datagrams may delay a tick by 1 / this of it
-    HANDSHAKE_FRACTION = 2,      ///< handshakes may take 1 / this of each tick
-    DRAIN_EVERY_US = 1000,       ///< the shortest interval at which the DATA lane is read
-    DRAIN_CAPACITY = 8,          ///< and it is read before 1 / this of the receive buffer is full
-    SEND_WAIT_US = 500,          ///< a datagram waits so long for others of its batch
+    RECEIVE_FRACTION = 2,   ///< datagrams may delay a tick by 1 / this of it
+    HANDSHAKE_FRACTION = 2, ///< handshakes may take 1 / this of each tick
+    DRAIN_EVERY_US = 1000,  ///< the shortest interval at which the DATA lane is read
+    DRAIN_CAPACITY = 8,     ///< the DATA lane is read before 1 / this of its receive buffer is full
+    SEND_WAIT_US = 500,     ///< a datagram waits so long for others of its batch
     SET_TIME_EVERY_US = 1000000, ///< interval at which the servers are given the wall clock
     WINDOW_US = 250000,          ///< in which the matches' shares of the worker's time are measured
     LOAD_SCALE = 256,

@@ -61,7 +61,7 @@ struct hc_sv_worker {
     uint64_t period_us;            ///< of several matches: when the present tick of the daemon ends
     uint64_t window_us;            ///< begin of the window of hc_sv_match.busy_us
     uint64_t drain_us;             ///< when the DATA lane is read next, beside every tick
-    uint32_t drained;              ///< its datagrams since the last tick
+    uint32_t drained;              ///< datagrams of the DATA lane since the last tick
     uint32_t drain_size;           ///< the datagrams that one reading should find, at most
     uint64_t drain_every_us;       ///< the interval that follows from them
     uint64_t handshakes;           ///< datagrams received that are not DATA

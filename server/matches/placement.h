@@ -42,7 +42,7 @@ struct hc_sv_placed {
     uint16_t match;             ///< 0: any, because every match gives the same answer
     enum hc_deny_reason denied; ///< the reason for which the match denies it; 0: the match decides
     bool first;                 ///< the token was not placed before, and holds room in the match
-    bool ticket;                ///< it is a ticket
+    bool ticket;                ///< the token is a ticket
     bool admitted;              ///< the match has not denied it, see hc_sv_placement_give
     uint8_t players;
     uint64_t client_id;
