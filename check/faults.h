@@ -28,9 +28,9 @@ enum hc_ck_kind {
     HC_CK_BUILD,      ///< the other build gives another result
     HC_CK_SPREAD,     ///< late inputs lead to another state than inputs in time
     HC_CK_ALLOCATION, ///< the plugin imports a function that allocates
-    HC_CK_CLOCK,      ///< ... that reads a clock
-    HC_CK_RANDOM,     ///< ... that draws random numbers
-    HC_CK_FUNCTION,   ///< ... that no game needs
+    HC_CK_CLOCK,      ///< the plugin imports a function that reads a clock
+    HC_CK_RANDOM,     ///< the plugin imports a function that draws random numbers
+    HC_CK_FUNCTION,   ///< the plugin imports a function that no game needs
     HC_CK_FLOAT,      ///< the plugin computes with floating point
     HC_CK_VARIABLE,   ///< the plugin has a variable that outlives a call
     HC_CK_KINDS

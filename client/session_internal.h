@@ -51,16 +51,16 @@ struct hc_cl_handshake {
     bool version_received; ///< a VERSION came, and no COOKIE
     uint64_t version_us;   ///< when VERSION came
     uint64_t version_id;   ///< the protocol_id in it
-    bool hinted;           ///< a DENY came that does not end the attempt:
+    bool hinted;           ///< a DENY came that does not end the attempt
     struct hc_deny hint;   ///< the newest such DENY
-    bool proven;           ///< the server sent it
+    bool proven;           ///< the server proved that it sent this DENY
     uint64_t denied_us;    ///< added to the time of a first connection by such DENYs
 };
 
 /// The newest snapshot. Only world.c writes to it.
 struct hc_cl_newest {
     bool any;
-    struct hc_snapshot snapshot; ///< its header
+    struct hc_snapshot snapshot; ///< header of the newest snapshot
     bool has_chain;
     hc_tick final; ///< newest tick whose chain was received
     uint64_t chain;
@@ -92,13 +92,13 @@ struct hc_cl_sending {
     uint64_t due_us;    ///< when the last one became due by its pace
     uint64_t ticks;     ///< prediction.ticks when the last DATA became due
     hc_tick unsent;     ///< the oldest stamp that no datagram has carried yet
-    hc_tick wanted;     ///< the oldest stamp that the server lacked when DATA was last sent,
-    uint64_t wanted_us; ///< and since when
+    hc_tick wanted;     ///< the oldest stamp that the server lacked when DATA was last sent
+    uint64_t wanted_us; ///< when that stamp began to be the oldest lacking
 };
 
 /// The newest PATH_CHALLENGE.
 struct hc_cl_path {
-    bool due; ///< it is to be answered
+    bool due; ///< the PATH_CHALLENGE is to be answered
     uint8_t data[HC_PATH_SIZE];
 };
 
@@ -145,7 +145,7 @@ struct hc_client {
     struct hc_ratchet ratchet;       ///< draws nonces and ephemeral keys
     struct hc_credential credential; ///< to connect with: the configured one, or a ticket's
     struct hc_cl_events events;
-    struct hc_events_channel messages; ///< they outlive a connection that is resumed
+    struct hc_events_channel messages; ///< reliable messages, which a resumed connection keeps
     struct hc_cl_handshake handshake;  ///< of handshake.c
     struct hc_connection connection;
     bool close_unanswered;                    ///< a CLOSE of the server is to be answered
@@ -162,7 +162,7 @@ struct hc_client {
     struct hc_cl_snapshot_reader *reader;
     struct hc_cl_interpolation interpolation;
     struct hc_cl_seen seen;
-    void *interpolation_memory; ///< and that of `seen`
+    void *interpolation_memory; ///< memory of `interpolation` and of `seen`
     size_t world_bytes;         ///< of all these
 
     // Reset by each ACCEPT.

@@ -23,7 +23,7 @@
 
 enum {
     HC_SV_OVERLOAD_WINDOW_US = 250000, ///< of the work that determines the level
-    HC_SV_OVERLOAD_RAISE = 750,        ///< permille above which a level is raised after two windows
+    HC_SV_OVERLOAD_RAISE = 750,        ///< permille of the time; above it two windows raise a level
     HC_SV_OVERLOAD_URGENT = 950,       ///< permille above which a level is raised at once
     HC_SV_OVERLOAD_AIM = 650,          ///< permille that the next level should reach
     HC_SV_OVERLOAD_LOWER = 650,        ///< permille that a lower level must not exceed

@@ -7,9 +7,9 @@
 
 /// The start of a session's count. All zeros: it has not begun.
 struct hc_cl_due {
-    uint64_t from_us;   ///< when the first counted snapshot arrived; 0: not yet,
-    uint64_t snapshots; ///< the snapshots received until then,
-    uint64_t lost;      ///< and the datagrams to the client that the simulated link had lost
+    uint64_t from_us;   ///< when the first counted snapshot arrived; 0: not yet
+    uint64_t snapshots; ///< snapshots received until then
+    uint64_t lost;      ///< datagrams to the client that the simulated link had lost until then
 };
 
 /// Snapshots of sessions that have ended.

@@ -7,10 +7,10 @@
 
 /// A client that was not admitted.
 struct hc_cl_failure {
-    struct hc_client_attempt attempt; ///< its newest one
+    struct hc_client_attempt attempt; ///< newest attempt of the client
     struct hc_cl_udp_stats udp;       ///< of its socket
     bool gave_up;                     ///< the client no longer tries; otherwise it was stopped
-    bool expired;                     ///< its token has expired by this machine's clock
+    bool expired;                     ///< the token has expired by this machine's clock
     uint64_t late_us; ///< how late this program gave it its turns while it tried, at most
 };
 

@@ -20,12 +20,12 @@
 enum {
     CLOSE_US = 2000000,       ///< longest time for closing all connections
     TURNS_US = 1000,          ///< interval in which many clients receive and send
-    TOGETHER_MIN = 16,        ///< so many full clients do that together
+    TOGETHER_MIN = 16,        ///< full clients from which on they do that together
     PROGRESS_END_US = 500000, ///< before the end without progress
     PROFILE_US = 50000,       ///< interval in which clients leave and join by the profile
-    FEED_S = 2,               ///< the tokens of so long are at hand,
-    FEED_MIN = 16,            ///< and so many more,
-    FEED_MAX = 4096,          ///< at most
+    FEED_S = 2,               ///< seconds of joins for which tokens are at hand
+    FEED_MIN = 16,            ///< tokens at hand beyond those
+    FEED_MAX = 4096,          ///< tokens at hand at most
     SEARCH_US = 50000,        ///< interval of the turns of the search
     PICKS_MAX = 16,           ///< random clients to find one that plays
 };
@@ -38,8 +38,8 @@ struct member {
     struct hc_cl_bot bot;
     struct hc_cl_fleet *fleet;
     struct event *readable, *timer; ///< NULL of a light client
-    bool again;                     ///< it leaves to join again,
-    uint32_t token;                 ///< with the token of this index
+    bool again;                     ///< the bot leaves to join again
+    uint32_t token;                 ///< index of the token with which the bot joins again
     bool ended;
 };
 

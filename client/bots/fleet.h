@@ -29,7 +29,7 @@ struct hc_cl_fleet_progress {
 };
 
 struct hc_cl_fleet_config {
-    const char *program;               ///< its name in messages
+    const char *program;               ///< name of the program in messages
     const char *server_name;           ///< as the user wrote it
     struct hc_cl_udp_peer server;      ///< resolved
     uint32_t clients;                  ///< full ones of the whole run

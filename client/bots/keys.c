@@ -6,8 +6,8 @@
 #include <string.h>
 
 enum {
-    HOLD_MS = 120,      ///< an input lasts at least this long ...
-    HOLD_MORE_MS = 200, ///< ... and up to this much longer
+    HOLD_MS = 120,      ///< an input lasts at least this long
+    HOLD_MORE_MS = 200, ///< an input lasts up to this much longer
     TURN_S = 2,         ///< of activity or idleness
     PURPOSE_ACTIVITY = 64,
 };

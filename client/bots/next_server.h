@@ -25,7 +25,7 @@ enum hc_cl_next_server_state {
 };
 
 struct hc_cl_next_server_config {
-    const char *program;               ///< its name in messages; borrowed
+    const char *program;               ///< name of the program in messages; borrowed
     const char *game;                  ///< path of --game; NULL: the arena
     struct hc_cl_tokens_port port;     ///< of the server
     struct hc_cl_tokens_issuer issuer; ///< of the tokens in use

@@ -29,7 +29,7 @@ struct worker {
     int pipe; ///< to read from; -1: closed
     bool done;
     struct hc_cl_fleet_progress progress; ///< newest
-    bool fresh;                           ///< it came after the last sum
+    bool fresh;                           ///< the newest progress came after the last sum
 };
 
 struct processes {

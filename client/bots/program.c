@@ -218,7 +218,7 @@ static bool spawn(const char *program, struct hc_cl_options *options, struct hc_
 struct outcome {
     json_t *report; ///< NULL: the run did not begin
     bool good;      ///< the run itself succeeded; its verdict may be NOT OK
-    bool cut_short; ///< it ended before its time, by a signal or because no client was left
+    bool cut_short; ///< the run ended before its time, by a signal or because no client was left
     struct hc_cl_page_series series;
 };
 

@@ -11,8 +11,8 @@ enum {
 
 /// A line of the list.
 struct hc_cl_keys_line {
-    const char *what;           ///< it does, or the field of the input
-    char keys[HC_CL_KEYS_TEXT]; ///< or other devices
+    const char *what;           ///< effect of the keys, or field of the input
+    char keys[HC_CL_KEYS_TEXT]; ///< keys, or inputs of other devices
 };
 
 /// Writes the lines for client `index` of `count`. Returns their number.

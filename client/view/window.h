@@ -34,9 +34,9 @@ struct hc_cl_window {
     struct hc_cl_canvas canvas;
     struct hc_cl_devices devices;
     const char *names[HC_PLAYERS_MAX]; ///< of the players that the pane's client sees
-    bool overlay;                      ///< it is shown
-    bool keys;                         ///< their list is shown
-    bool closed;                       ///< by the person
+    bool overlay;                      ///< the overlay is shown
+    bool keys;                         ///< the list of keys is shown
+    bool closed;                       ///< the person has closed the window
     unsigned count;
     struct hc_cl_window_pane panes[HC_CL_WINDOW_PANES];
 };

@@ -24,8 +24,8 @@ struct hc_cl_baseline_key {
 
 /// One snapshot.
 struct hc_cl_baseline_row {
-    hc_tick as_of;   ///< its server tick; HC_NO_TICK: none
-    hc_tick tick;    ///< its tick; HC_NO_TICK: none
+    hc_tick as_of;   ///< server tick of the snapshot; HC_NO_TICK: none
+    hc_tick tick;    ///< tick that the snapshot shows; HC_NO_TICK: none
     uint32_t count;  ///< values
     uint32_t sorted; ///< values at the start that are of the tick, in ascending order of units
     uint64_t first;  ///< number of its first value

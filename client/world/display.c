@@ -6,8 +6,8 @@
 enum {
     LATE = 1,  ///< of the remembered ticks, those whose snapshots may come too late: they are lost
     CALM = 64, ///< ticks after which less is wanted, if less was needed
-    STEPS = 8, ///< the offset changes by a tick in so many ticks
-    LEAP = 8,  ///< it leaps when it is off by more ticks
+    STEPS = 8, ///< ticks in which the offset changes by one tick
+    LEAP = 8,  ///< ticks of difference above which the offset leaps
     WHOLE = HC_CL_INTERPOLATION_WHOLE,
 };
 

@@ -14,8 +14,8 @@ struct hc_cl_display {
     /// 1/HC_CL_INTERPOLATION_WHOLE.
     int64_t now, before;
     uint32_t wanted; ///< ticks that `now` approaches
-    uint32_t peak;   ///< the most that were needed since as many were as `wanted`,
-    uint32_t calm;   ///< and predicted ticks since then
+    uint32_t peak;   ///< the most ticks needed since `wanted` ticks were needed last
+    uint32_t calm;   ///< predicted ticks since then
     hc_tick first;   ///< of the first snapshot; HC_NO_TICK before it
     uint32_t count;  ///< predicted ticks that were remembered
     uint8_t behind[HC_CL_DISPLAY_SAMPLES]; ///< ring: ticks from the newest snapshot's to the newest

@@ -29,7 +29,7 @@ enum {
 struct reading {
     struct hc_cl_snapshot_reader *reader;
     struct hc_bits_reader bits;
-    const void *referee; ///< its state in the snapshot; NULL: unknown so far, or not alive
+    const void *referee; ///< state of the referee there; NULL: unknown so far, or not alive
     bool missing;        ///< a baseline is not here
 };
 

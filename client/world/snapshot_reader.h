@@ -38,8 +38,8 @@ struct hc_cl_received {
     struct hc_cl_received_input *inputs;
     struct hc_snapshot_roster *roster_changes;
     struct hc_snapshot_forced *forced;
-    hc_tick events_first;              ///< the first final tick whose events the snapshot tells,
-    uint32_t event_ticks, event_count; ///< how many ticks, and all of their events
+    hc_tick events_first;              ///< the first final tick whose events the snapshot lists
+    uint32_t event_ticks, event_count; ///< number of these ticks, and of all their events
     struct hc_cl_received_event *events;
 };
 

@@ -6,10 +6,10 @@
 #include "hindcast/check.h"
 
 enum {
-    TURN_MS = 120,       ///< a direction lasts at least this long ...
-    TURN_MORE_MS = 200,  ///< ... and up to this much longer
-    SHOOT_MS = 250,      ///< aimed shots are at least this far apart ...
-    SHOOT_MORE_MS = 350, ///< ... and up to this much longer
+    TURN_MS = 120,       ///< a direction lasts at least this long
+    TURN_MORE_MS = 200,  ///< a direction lasts up to this much longer
+    SHOOT_MS = 250,      ///< aimed shots are at least this far apart
+    SHOOT_MORE_MS = 350, ///< aimed shots are up to this much farther apart
     BLIND_MS = 900,      ///< unaimed shot after this long without a shot
     DODGE_RANGE = 640,   ///< the bot dodges a shot nearer than this; units
     COMFORT = 640,       ///< the bot circles a target nearer than this and chases others; units

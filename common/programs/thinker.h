@@ -10,8 +10,8 @@ struct hc_thinker {
     hc_bot_think *think; ///< NULL: inputs are random
     struct hc_rng rng;
     uint64_t memory[HC_BOT_MEMORY / sizeof(uint64_t)]; ///< of `think`
-    hc_tick until;                                     ///< the tick of the next random input ...
-    uint8_t input[HC_INPUT_MAX];                       ///< ... and the one until then
+    hc_tick until;                                     ///< tick of the next random input
+    uint8_t input[HC_INPUT_MAX];                       ///< random input until that tick
 };
 
 /// Makes the bot of this `seed` and `number`.

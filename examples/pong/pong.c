@@ -13,8 +13,8 @@ enum { RANDOM_SERVE }; // purposes of random numbers
 
 enum {
     PADDLE_SPEED = 7,
-    BALL_SPEED = 5,      ///< along x after a serve; each hit adds 1 ...
-    BALL_SPEED_MAX = 12, ///< ... up to this
+    BALL_SPEED = 5,      ///< speed along x after a serve; each hit adds 1
+    BALL_SPEED_MAX = 12, ///< speed along x at most
     SERVE_TICKS = 60,
     PAUSE_TICKS = 180,
     PREDICTED_TICKS = 15, ///< a paddle is predicted to move on for this long

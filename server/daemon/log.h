@@ -22,7 +22,7 @@
 enum hc_sv_log_level { HC_SV_LOG_ERROR, HC_SV_LOG_WARN, HC_SV_LOG_INFO, HC_SV_LOG_DEBUG };
 
 enum hc_sv_log_format {
-    HC_SV_LOG_TEXT, ///< time level event key=value ...
+    HC_SV_LOG_TEXT, ///< text: time, level, event, and any key=value
     HC_SV_LOG_JSON, ///< one object: time, level, event, and the fields
 };
 
