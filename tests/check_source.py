@@ -66,6 +66,8 @@ WORDS = [
 OLD_WORDS = frozenset("""crew deeds follower guess guessed guesses hear heard hears heir hurry intake judged ledger
     looked making memo met news outworn party puppet said says shake shook slack solo tell tells told
     unheard whom yard""".split())
+# How a member's comment does not begin: it says the field first, and stands alone.
+LEANING = re.compile(r"(and|they|the same|it|or|but)\b|\.\.\.", re.I)
 UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
 TEXT_FILES = (".c", ".h", ".md", ".txt", ".cmake", ".py", ".sh", ".json", ".yml", ".service")
 
@@ -187,6 +189,21 @@ def check_functions(file):
             start = None
 
 
+def check_members(file):
+    """A member's or enumerator's comment, which may go on in the next lines, stands alone."""
+    start, text = None, ""
+    for number, line in enumerate(file.lines + [""], 1):
+        declaration, comment, rest = line.partition("///<")
+        if start is not None and (not comment or declaration.strip()):
+            if LEANING.match(text) or text.endswith((",", "...")):
+                report(file, start, "member comment", f"begins or ends amid a sentence: {text}")
+            start = None
+        if comment and start is None:
+            start, text = number, rest.strip()
+        elif comment:
+            text += " " + rest.strip()
+
+
 def check_header(file):
     if not file.lines[0].startswith("/// "):
         report(file, 1, "first line", "a header begins with `/// ` and what it owns")
@@ -231,6 +248,7 @@ def main():
                 check_words(file)
                 check_identifiers(file)
                 check_functions(file)
+                check_members(file)
                 if file.header and file.folder in ROOMS:
                     check_header(file)
     check_walks()
