@@ -108,23 +108,22 @@ static const struct hc_carried carried[] = {
 void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_seal_keys *keys,
                         uint8_t extrapolations, uint32_t rate, const struct hc_address *address,
                         const uint8_t client_nonce[static HC_NONCE_SIZE], uint64_t now_us) {
-    *peer = (struct hc_sv_peer){
-        .state = peer->state,
-        .user = peer->user,
-        .unread = peer->unread,
-        .replication = peer->replication,
-        .ever_received = peer->ever_received,
-        .messages = peer->messages,
-        .seen = peer->seen,
-        .answer = {.value = peer->answer.value},
-        .late_ticks = peer->late_ticks,
-        .lateness = peer->lateness,
-        .address = *address,
-        .forged = peer->forged,
-        .contest = {.home = *address, .held_us = now_us, .since = 1, .acked_us = now_us},
-        .ended_next = peer->ended_next,
-        .unproven_us = peer->unproven_us};
+    *peer = (struct hc_sv_peer){.state = peer->state,
+                                .user = peer->user,
+                                .unread = peer->unread,
+                                .replication = peer->replication,
+                                .ever_received = peer->ever_received,
+                                .messages = peer->messages,
+                                .seen = peer->seen,
+                                .answer = {.value = peer->answer.value},
+                                .late_ticks = peer->late_ticks,
+                                .lateness = peer->lateness,
+                                .address = *address,
+                                .forged = peer->forged,
+                                .ended_next = peer->ended_next,
+                                .unproven_us = peer->unproven_us};
     enter(peer, HC_SV_PEER_PLAYING);
+    hc_sv_contest_begin(&peer->contest, address, now_us);
     memcpy(peer->client_nonce, client_nonce, HC_NONCE_SIZE);
     hc_connection_begin(&peer->connection, HC_CONNECTION_SERVER, cid, keys, &peer->messages,
                         now_us);

@@ -17,9 +17,11 @@
 #include "hindcast/address.h"
 #include "proto/connection.h"
 #include "proto/message.h"
+#include "server/contest.h"
 #include "server/lateness.h"
 #include "server/names.h"
 #include "server/replication/client.h"
+#include "server/validation.h"
 
 enum {
     HC_SV_SEEN = 2048, ///< ticks: more than history and future
@@ -48,53 +50,6 @@ struct hc_sv_user {
     uint64_t ticket;                    ///< greatest number of a ticket that it used or was sent
     uint8_t name[HC_TOKEN_NAME_SIZE];   ///< padded with zeros
     uint8_t user_data[HC_TOKEN_USER_DATA_SIZE];
-};
-
-/// A path that is not yet validated: another address from which the newest datagrams of a client
-/// come. It becomes the client's only after a PATH_RESPONSE from there (RFC 9000, 8.2 and 9.3).
-/// Until then it is sent PATH_CHALLENGEs and copies of the snapshots, so that the client loses at
-/// most a round trip; in all at most HC_PATH_FACTOR times the bytes received from it (8.1).
-///
-/// It may be the address of an attacker that copies the client's datagrams and is faster. So copies
-/// take nothing of the client's bandwidth, their loss does not count, and challenges without a
-/// response, to one address or to many, become rarer. The client of an address under validation may
-/// also have moved again: then nothing more comes from it.
-struct hc_sv_path {
-    bool any;
-    bool held;  ///< nothing is sent there, because the present address is in use as well
-    bool open;  ///< the client acks nothing that goes to the present address
-    bool late;  ///< a duplicate showed it first
-    bool homed; ///< the address, or one before it in a row, is the client's home
-    bool full;  ///< the address has as many clients as allowed: nothing is sent there
-    struct hc_address address;
-    uint8_t data[HC_PATH_SIZE];
-    uint32_t first;       ///< seq of the datagram that showed it, or one before it in a row, first
-    uint64_t begun_us;    ///< when that was received
-    uint64_t received_us; ///< when the newest datagram from it was received
-    uint64_t bytes_in, bytes_out;
-    uint32_t unanswered;    ///< challenges in a row without a response, to any address
-    uint64_t challenged_us; ///< when the newest of them was sent
-};
-
-/// Whether a client uses two addresses at once. Then one of them belongs to a relay, which copies
-/// its datagrams. Proof is a datagram from the present or the former address with a seq not below
-/// the one that showed the other address first; duplicates count.
-///
-/// A relay can win every race, and can forward PATH_CHALLENGEs. So while two addresses are in use
-/// the client keeps the one that it validated earlier, as long as it acks at least half of the
-/// datagrams that go only there.
-struct hc_sv_contest {
-    bool any;          ///< two addresses were in use once
-    uint64_t seen_us;  ///< when two addresses were in use last
-    bool moved;        ///< the client had the former address
-    uint32_t first;    ///< the client's first seq that came from the present address
-    uint64_t moved_us; ///< when the present address was validated
-    struct hc_address former;
-    struct hc_address home;   ///< the last address that served it for long
-    uint64_t held_us;         ///< when it got the present address
-    uint32_t since;           ///< seqs from this on went only to the present address
-    uint32_t loss_checked_to; ///< newest ack of the client that has been checked
-    uint64_t acked_us;        ///< when a new ack last showed that at least half of them arrive
 };
 
 /// Whether the path to an address to which the client has moved may carry less than a full DATA,
@@ -165,7 +120,7 @@ struct hc_sv_peer {
     uint8_t newest_input[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX];
     struct hc_connection connection;
     struct hc_sv_client replication;
-    struct hc_sv_path path;
+    struct hc_sv_validation validation;
     struct hc_sv_contest contest;
     struct hc_sv_ticket ticket;      ///< of the connection
     struct hc_sv_names names;        ///< of the connection

@@ -189,7 +189,7 @@ static enum hc_status open_from(struct hc_sv_host *host, struct hc_sv_peer *peer
                                 const struct hc_address *from, uint32_t seq, const uint8_t *bytes,
                                 size_t size, struct hc_data *data, uint64_t now_us) {
     bool own = hc_address_equal(from, &peer->address);
-    bool moves = peer->path.any && hc_address_equal(from, &peer->path.address);
+    bool moves = hc_sv_validation_is_of(&peer->validation, from);
     if (!own && hc_sv_forged_drops(&host->forged, from, moves ? 0 : peer->forged)) {
         host->stats.dropped++;
         return HC_FULL;
