@@ -18,16 +18,16 @@ struct hc_address {
     uint16_t port;  ///< host order
 };
 
-/// The address a.b.c.d:port.
+/// The address a.b.c.d:port; `port` in host order.
 HC_API struct hc_address hc_address_ipv4(uint8_t a, uint8_t b, uint8_t c, uint8_t d, uint16_t port);
 
 /// Whether both name the same host and port.
 HC_API bool hc_address_equal(const struct hc_address *a, const struct hc_address *b);
 
-/// Whether it is a mapped IPv4 address, whose four bytes are the last of `ip`.
+/// Whether `address` is a mapped IPv4 address, whose four bytes are the last of `ip`.
 HC_API bool hc_address_is_ipv4(const struct hc_address *address);
 
-/// Whether it is 127.0.0.0/8 or ::1.
+/// Whether `address` is in 127.0.0.0/8 or is ::1.
 HC_API bool hc_address_is_loopback(const struct hc_address *address);
 
 /// Writes "a.b.c.d:port" or "[x:y::z]:port" (RFC 5952), terminated, to `text`

@@ -8,6 +8,7 @@
 
 HC_C_BEGIN
 
+/// The arena as a game, for the programs and for hc_client_config.game.
 HC_API extern const struct hc_game hc_arena;
 
 enum {
@@ -18,7 +19,7 @@ enum {
     HC_ARENA_REACH = 512,    ///< distance in x and y that a step can read: 64 pixels
     HC_ARENA_VIEW = 6400,    ///< distance in x and y that a player sees: 800 pixels
     HC_ARENA_SHOTS = 4,      ///< slots of each player
-    HC_ARENA_PLAYERS = 4096, ///< at most
+    HC_ARENA_PLAYERS = 4096, ///< players of a world at most
     HC_ARENA_SIDE_MAX = 256  ///< tiles along the map's side: with more it would exceed 16 bits
 };
 

@@ -37,6 +37,7 @@ HC_C_BEGIN
 
 struct hc_client;
 
+/// The limits of struct hc_client_config.
 enum {
     HC_INPUT_DELAY_MAX = 60,       ///< ticks
     HC_LEAD_MAX = 60,              ///< ticks
@@ -50,9 +51,9 @@ enum hc_others {
     HC_OTHERS_BY_GAME, ///< as received if the game's input has a field `shown_ago`, else predicted
     HC_OTHERS_PREDICTED, ///< at the tick of the own players: nothing is late, but turns are
                          ///< corrected
-    /// So many ticks before that the states of nearly all ticks have been received when they are
-    /// shown. The client measures how many, and changes them gradually. A player that aims at
-    /// others is shown what the server had, and is itself shown as predicted.
+    /// Some ticks before the own players, so that nearly all states have been received when they
+    /// are shown. The client measures the number of these ticks, and changes it gradually. A player
+    /// that aims at others is shown states of the server, and is itself shown as predicted.
     HC_OTHERS_AS_RECEIVED,
 };
 
@@ -86,14 +87,14 @@ struct hc_client_config {
     /// with the same bytes, the same token and the same `now_us` a second run repeats the keys of
     /// the first.
     const uint8_t *entropy;
-    /// Called before and after each rollback, with the earliest tick that is stepped again. At
-    /// first the ticks after it are as they were predicted, except for states just received. Every
-    /// step between the two calls repeats a tick, and every other step is of a new one: a step must
-    /// not depend on that, but a game may count or trace it. Both may read the client, and must not
-    /// change it. NULL: none.
+    /// Called before and after each rollback, with the earliest tick that is stepped again. Before
+    /// it, later ticks are as they were predicted, except for states just received. Every step
+    /// between the two calls repeats a tick, and every other step is of a new one: a step must not
+    /// depend on that, but a game may count or trace it. Both calls may read the client, and must
+    /// not change it. NULL: none.
     void (*rollback_begins)(void *context, const struct hc_client *client, hc_tick first);
     void (*rollback_ended)(void *context, const struct hc_client *client, hc_tick first);
-    void *rollback_context; ///< their first argument
+    void *rollback_context; ///< the first argument of both calls
     /// Keeps a connection after HC_CLIENT_EVENT_DESYNC. False: it is closed with HC_CLOSE_DESYNC.
     bool stays_desynced;
     const struct hc_allocator *allocator; ///< NULL: malloc
@@ -125,7 +126,8 @@ enum hc_client_loss {
 
 /// The kinds of events.
 enum hc_client_event_kind {
-    HC_CLIENT_EVENT_ACCEPTED,    ///< the server accepted: hc_client_world and player are known
+    HC_CLIENT_EVENT_ACCEPTED,    ///< the server accepted: hc_client_world and hc_client_player are
+                                 ///< known
     HC_CLIENT_EVENT_PLAYING,     ///< the first state was received
     HC_CLIENT_EVENT_STALLED,     ///< the client predicts no further until the server answers
     HC_CLIENT_EVENT_UNSTALLED,   ///< the client predicts again after a stall
@@ -147,22 +149,22 @@ enum hc_client_event_kind {
 struct hc_client_event {
     enum hc_client_event_kind kind;
     enum hc_deny_reason deny; ///< of DENIED
-    /// Of DENIED: time after which to try again; 0: never. Of LOST: the client waits for so long,
-    /// because the server restarts, and then reconnects within hc_client_config.reconnect_us.
+    /// Milliseconds. Of DENIED: the time after which the game may try again; 0: never. Of LOST: the
+    /// time that the client waits because the server restarts, before it reconnects within
+    /// hc_client_config.reconnect_us.
     uint32_t retry_ms;
     enum hc_close_reason close; ///< of CLOSED
     enum hc_client_loss loss;   ///< of LOST
     bool resumed; ///< of RECONNECTED: the session is resumed with its players and messages; else
                   ///< the session is new, as after ACCEPTED
-    /// Of PLAYER_JOINED, PLAYER_LEFT and PLAYER_NAMED, of which at most 64 wait. The server reports
-    /// players that this client sees; those that were there before become visible without a report
-    /// of their join (hc_client_poll_visible), and their names follow.
+    /// The player of PLAYER_JOINED, PLAYER_LEFT and PLAYER_NAMED; at most 64 such events wait. The
+    /// server reports players that this client sees. Players that joined earlier become visible
+    /// without PLAYER_JOINED (hc_client_poll_visible), and their names follow.
     hc_player player;
-    char name[HC_TOKEN_NAME_SIZE +
-              1]; ///< of that player; empty: it has none, or it has not arrived yet
-    hc_tick tick; ///< of DESYNC, PLAYER_JOINED and PLAYER_LEFT
-    /// Of DESYNC: where the world differs from the server's, which the client has asked for its
-    /// values; a suspect if no answer came within a second.
+    char name[HC_TOKEN_NAME_SIZE + 1]; ///< of that player; empty: none, or not arrived yet
+    hc_tick tick;                      ///< of DESYNC, PLAYER_JOINED and PLAYER_LEFT
+    /// Of DESYNC: the place where the world differs from the server's. The client asks the server
+    /// for its values; without an answer within a second the place is only a suspect.
     struct hc_difference difference;
 };
 
@@ -172,7 +174,7 @@ struct hc_client_attempt {
     bool denied;   ///< a DENY arrived, see `deny`; the client retries until it times out
     bool proven;   ///< the DENY is from the server; else anybody on the path may have sent it
     enum hc_deny_reason deny;
-    uint64_t protocol_id; ///< of the server, as it says itself, if it is of another build; else 0
+    uint64_t protocol_id; ///< of the server, by its own word, if it runs another build; else 0
 };
 
 /// Counts since the client's creation; hindcast/client_counters.h describes them.
@@ -185,7 +187,7 @@ struct hc_client_stats {
 /// The state of a game event for a client's game.
 enum hc_client_game_event_state {
     HC_CLIENT_GAME_EVENT_PREDICTED, ///< to be shown now: the client has predicted it
-    HC_CLIENT_GAME_EVENT_LATE,      ///< to be shown now: it happened, and was not predicted
+    HC_CLIENT_GAME_EVENT_LATE,      ///< to be shown now: the event happened, and was not predicted
     HC_CLIENT_GAME_EVENT_CONFIRMED, ///< a predicted event happened
     HC_CLIENT_GAME_EVENT_CANCELLED, ///< a predicted event did not happen, or was not sent
 };
@@ -201,11 +203,12 @@ struct hc_client_game_event {
 
 /// The recent state of the connection and of the prediction, for a display or a log.
 struct hc_client_recent {
-    uint64_t rtt_us, jitter_us; ///< smoothed, and its mean deviation; 0 before the first sample
+    uint64_t rtt_us, jitter_us; ///< smoothed round trip, mean deviation; 0 before the first
     uint32_t loss_up_ppm;       ///< share of the newest 64 or so datagrams sent that were lost
     uint32_t loss_down_ppm;     ///< share of the server's newest 64 that have not arrived
-    /// Ticks for which the server held the own inputs in advance when it sent the newest snapshot.
-    /// Negative: they are late by so many, and the server rewinds. The least of all local players.
+    /// Ticks for which the server held the own inputs in advance when it sent the newest snapshot;
+    /// of several local players the least. Negative: inputs are late by this many ticks, and the
+    /// server rewinds.
     int32_t input_buffer;
     uint32_t predicted_ticks; ///< from the newest snapshot's tick to the predicted one
     uint32_t rollback_ticks;  ///< of the newest rollback
@@ -220,7 +223,7 @@ struct hc_client_visible {
     hc_entity entity;
     hc_player owner; ///< HC_NO_PLAYER: nobody's
     uint8_t kind;    ///< index in hc_game.kinds
-    bool visible;    ///< else it ceased to be
+    bool visible;    ///< the entity became visible; false: it ceased to be
 };
 
 /// A visible entity, as it is drawn at one moment: a copy, which the caller owns.
@@ -244,22 +247,24 @@ struct hc_client_shown {
 /// Programs call hc_client_config_default.
 HC_API void hc_client_config_init(struct hc_client_config *config, uint32_t size);
 
-/// One local player, D 3, lead 0, prediction limit 64, display offset 0, others as the game wants
-/// it, all inputs repeated, corrections halved every 50 ms, timeout 10 s, 30 s to reconnect. The
-/// caller sets `game` and `credential`.
+/// One local player, D 3 ticks, lead 0, prediction limit 64 ticks, display offset 0, others as the
+/// game wants it, all inputs repeated, corrections halved every 50 ms, timeout 10 s, 30 s to
+/// reconnect. The caller sets `game` and `credential`.
 static inline struct hc_client_config hc_client_config_default(void) {
     struct hc_client_config config;
     hc_client_config_init(&config, sizeof config);
     return config;
 }
 
-/// NULL when the configuration is valid, else the name of the first field out of its range.
+/// NULL when the configuration is valid, else the name of the first field out of its range, in
+/// static storage.
 HC_API const char *hc_client_config_check(const struct hc_client_config *config);
 
-/// Creates a client that starts to connect at `now_us`. NULL: invalid configuration or no memory.
+/// Creates a client that starts to connect at `now_us`; the caller frees it with hc_client_destroy.
+/// NULL: the configuration is invalid, or memory is short.
 HC_API struct hc_client *hc_client_create(const struct hc_client_config *config, uint64_t now_us);
 
-/// Frees it without a CLOSE to the server; NULL is allowed.
+/// Frees a client without a CLOSE to the server; NULL is allowed.
 HC_API void hc_client_destroy(struct hc_client *client);
 
 /// Processes a datagram of `size` bytes, borrowed for the call. The caller has checked that it is
@@ -276,8 +281,8 @@ HC_API void hc_client_set_input(struct hc_client *client, unsigned index, const 
 /// Does all work that is due at `now_us`: predicts ticks, stalls, times out, schedules datagrams.
 HC_API void hc_client_advance(struct hc_client *client, uint64_t now_us);
 
-/// Writes the next due datagram to `out` (HC_DATAGRAM_MAX bytes) and returns its size; 0 when none
-/// is due. One may be due when the server has closed the connection: the answer.
+/// Writes the next due datagram to `out` (HC_DATAGRAM_MAX bytes) and returns its size, bytes; 0:
+/// none is due. One may be due after the server has closed the connection: the answer.
 HC_API size_t hc_client_send(struct hc_client *client, uint8_t out[HC_AT_LEAST(HC_DATAGRAM_MAX)],
                              uint64_t now_us);
 
@@ -294,9 +299,9 @@ HC_API bool hc_client_poll_event(struct hc_client *client, struct hc_client_even
 HC_API enum hc_status hc_client_send_message(struct hc_client *client, const void *message,
                                              size_t size);
 
-/// The next message of the server's game and its size, valid until the next datagram; NULL when
-/// there is none. Waiting messages take a bounded store: when it is full, the client rejects
-/// datagrams with more messages, as if they were lost.
+/// Returns the next message of the server's game, valid until the next hc_client_receive, and
+/// writes its size, bytes, to `*size`. NULL: there is none. Unread messages wait in a bounded
+/// store: when it is full, the client rejects datagrams with more messages, as if they were lost.
 HC_API const uint8_t *hc_client_next_message(struct hc_client *client, size_t *size);
 
 /// Sends `size` bytes at `message`, copied, to the server's game at most once: they arrive with one
@@ -306,8 +311,9 @@ HC_API const uint8_t *hc_client_next_message(struct hc_client *client, size_t *s
 HC_API enum hc_status hc_client_send_unreliable(struct hc_client *client, const void *message,
                                                 size_t size);
 
-/// The next unreliable message of the server's game and its size, valid until the next datagram;
-/// NULL when there is none. Those that arrive while 1000 unread bytes wait are dropped.
+/// Returns the next unreliable message of the server's game, valid until the next
+/// hc_client_receive, and writes its size, bytes, to `*size`. NULL: there is none. Messages that
+/// arrive while 1000 unread bytes wait are dropped.
 HC_API const uint8_t *hc_client_next_unreliable(struct hc_client *client, size_t *size);
 
 /// Leaves: the state becomes HC_CLIENT_LEAVING, and HC_CLIENT_CLOSED when the server has answered,
@@ -323,7 +329,7 @@ HC_API enum hc_client_state hc_client_state(const struct hc_client *client);
 /// The world, as the server described it; NULL before HC_CLIENT_EVENT_ACCEPTED.
 HC_API const struct hc_world *hc_client_world(const struct hc_client *client);
 
-/// The player of the world that local player `index` is; HC_NO_PLAYER before
+/// The world's player that local player `index` plays; HC_NO_PLAYER before
 /// HC_CLIENT_EVENT_ACCEPTED.
 HC_API hc_player hc_client_player(const struct hc_client *client, unsigned index);
 
@@ -350,8 +356,8 @@ HC_API bool hc_client_final(const struct hc_client *client, hc_tick *tick, uint6
 HC_API bool hc_client_show_tick(const struct hc_client *client, uint64_t now_us, hc_tick *tick,
                                 uint32_t *fraction);
 
-/// The same for the tick at which `entity` is shown: that of hc_client_show_tick, or an earlier one
-/// if the others are shown as they were received (hc_client_config.others).
+/// As hc_client_show_tick, for the tick at which `entity` is shown: the same tick, or an earlier
+/// one if the others are shown as they were received (hc_client_config.others).
 HC_API bool hc_client_show_tick_of(const struct hc_client *client, uint64_t now_us,
                                    hc_entity entity, hc_tick *tick, uint32_t *fraction);
 
@@ -361,24 +367,24 @@ HC_API bool hc_client_show(const struct hc_client *client, uint64_t now_us, hc_e
                            struct hc_client_shown *shown);
 
 /// Writes the first entity from `*next` on that is visible at `now_us` to `*shown`, and sets
-/// `*next` to the entity after it. False: there are no more. All that is visible, in ascending
-/// order:
+/// `*next` to the entity after it. False: there are no more. This loop visits all visible entities,
+/// in ascending order:
 ///
 ///     struct hc_client_shown shown;
 ///     for (hc_entity next = 0; hc_client_show_next(client, now_us, &next, &shown);)
 ///         if (shown.kind == KIND_BALL)
-///             draw_ball(HC_SHOWN(&shown, struct pong_ball, x), HC_SHOWN(&shown, struct pong_ball,
-///             y));
+///             draw_ball(HC_SHOWN(&shown, struct pong_ball, x),
+///                       HC_SHOWN(&shown, struct pong_ball, y));
 HC_API bool hc_client_show_next(const struct hc_client *client, uint64_t now_us, hc_entity *next,
                                 struct hc_client_shown *shown);
 
 /// Writes the next state of a game event to `*event`; false: there are no more.
 ///
 /// Each event is shown exactly once: PREDICTED as soon as the client has predicted it, or LATE. The
-/// server lists the events of a tick when it is final, because all players' inputs before it have
-/// come or are refused: each predicted one is then CONFIRMED or
-/// CANCELLED, and the others are LATE. A game that shows all of PREDICTED and LATE,
-/// and takes CANCELLED ones back if it can, needs nothing more:
+/// server lists the events of a tick when the tick is final: all players' inputs before it have
+/// come or are refused. Then each predicted event is CONFIRMED or CANCELLED, and the others are
+/// LATE. A game that shows all of PREDICTED and LATE, and takes CANCELLED ones back if it can,
+/// needs nothing more:
 ///
 ///     struct hc_client_game_event event;
 ///     while (hc_client_next_game_event(client, &event))
@@ -388,15 +394,14 @@ HC_API bool hc_client_show_next(const struct hc_client *client, uint64_t now_us,
 /// Where others are shown as they were received, a predicted event of theirs comes before its tick
 /// is shown: a game may wait until hc_client_show_tick_of reaches it.
 ///
-/// Events of units that the client does not see do not come. When the connection is lost, all that
-/// is predicted is cancelled. Of more than 1,024 unread ones the oldest
-/// are dropped.
+/// Events of units that the client does not see do not come. When the connection is lost, all
+/// predicted events are cancelled. When more than 1,024 events are unread, the oldest are dropped.
 HC_API bool hc_client_next_game_event(struct hc_client *client, struct hc_client_game_event *event);
 
 /// Writes the next entity that became visible or ceased to be, since the round of calls before, to
 /// `*change`, in ascending order: for the game's own pools of drawings and sounds. Call it with the
 /// same `now_us` until it returns false, which ends the round. With a new world, after ACCEPTED and
-/// RECONNECTED, all is invisible without a report.
+/// RECONNECTED, all entities are invisible without a report.
 HC_API bool hc_client_poll_visible(struct hc_client *client, uint64_t now_us,
                                    struct hc_client_visible *change);
 
@@ -405,7 +410,8 @@ HC_API bool hc_client_poll_visible(struct hc_client *client, uint64_t now_us,
 HC_API double hc_client_shown_value(const struct hc_client_shown *shown, size_t state_size,
                                     size_t offset);
 
-/// The recent state; false, and all 0 but `input_delay` and `lead`: no snapshot was received yet.
+/// Writes the recent state to `*recent`. False: no snapshot was received yet; all members are 0 but
+/// `input_delay` and `lead`.
 HC_API bool hc_client_recent(const struct hc_client *client, struct hc_client_recent *recent);
 
 /// The client's counts; valid until the next call.

@@ -11,7 +11,7 @@
 HC_C_BEGIN
 
 enum {
-    HC_MATCH_MAX = 1023,          ///< a token may name a match of its server, [1, this]
+    HC_MATCH_MAX = 1023,          ///< the greatest number of a match in a token
     HC_TOKEN_SIZE = 244,          ///< bytes
     HC_TOKEN_SECRET_SIZE = 32,    ///< bytes
     HC_TOKEN_KEY_SIZE = 32,       ///< bytes
@@ -53,7 +53,8 @@ HC_API enum hc_status hc_token_read_credential(const char *text, size_t size,
                                                struct hc_credential *out);
 
 /// Writes `credential` as text: one word of base64url without padding (RFC 4648, 5), token before
-/// secret, and its end. It needs no checksum, because the token is sealed and the secret proven.
+/// secret, and a terminating zero. It has no checksum, because the token is sealed and the secret
+/// proven.
 HC_API void hc_token_write_credential(const struct hc_credential *credential,
                                       char text[HC_AT_LEAST(HC_CREDENTIAL_TEXT_SIZE + 1)]);
 

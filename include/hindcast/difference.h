@@ -21,8 +21,9 @@ struct hc_difference {
     /// The first field that differs. NULL: none is suspect, or the entity is alive on one side and
     /// absent on the other.
     const struct hc_field *field;
-    /// Where compared, of the field, or without one of the presence (an enum hc_presence). The
-    /// server's may not fit the field: the rule has overflowed it.
+    /// The values of the field, or without a field those of the presence (an enum hc_presence);
+    /// valid where `compared`. The server's value may not fit the field, if the rule has overflowed
+    /// it.
     int64_t client_value, server_value;
 };
 

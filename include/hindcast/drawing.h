@@ -27,7 +27,7 @@ struct hc_canvas {
     void (*disc)(const struct hc_canvas *canvas, double x, double y, double radius,
                  uint32_t colour);
     /// Writes letters about `height` high, centred at (x, y). `text` is UTF-8, borrowed for the
-    /// call; letters with accents are written without, and others than ASCII's as '?'.
+    /// call. Accents are left out, and other characters beyond ASCII are written as '?'.
     void (*text)(const struct hc_canvas *canvas, double x, double y, double height,
                  const char *text, uint32_t colour);
 };
@@ -37,7 +37,7 @@ struct hc_area {
     double left, top, width, height;
 };
 
-enum { HC_FRAME_EVENT_MS = 500 }; ///< for which a frame has a game event
+enum { HC_FRAME_EVENT_MS = 500 }; ///< time after which a frame no longer has a game event
 
 /// A game event that the client showed a moment ago.
 struct hc_frame_event {

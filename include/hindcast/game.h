@@ -36,7 +36,7 @@ enum {
     HC_TICK_RATE_MAX = 240,  ///< ticks a second
     HC_LOOKBACK_MAX = 64,    ///< ticks, see hc_game.lookback
     HC_EVENT_KINDS_MAX = 16, ///< kinds of game events
-    HC_EVENT_BITS_MAX = 28,  ///< of the number of a game event
+    HC_EVENT_BITS_MAX = 28,  ///< bits of the number of a game event
     HC_EMITTED_MAX = 16,     ///< game events of one entity in one tick
 };
 
@@ -66,27 +66,29 @@ struct hc_field {
     uint8_t group;       ///< in [0, HC_GROUPS_MAX) for the referee's fields; else 0
     bool countdown;      ///< unsigned: the linear extrapolation lowers it by 1 each tick to 0; the
                          ///< referee's also falls while a client holds the referee
-    /// Name of the signed field of this kind by which the linear extrapolation moves this one,
-    /// within its range; NULL: none does. It only makes snapshots smaller: the step moves the field
-    /// itself, and where it moves it otherwise, as at a bounce, the snapshot has the difference.
+    /// Name of a signed field of this kind, which the linear extrapolation adds to this field,
+    /// within the range of this one; NULL: it adds nothing. It only makes snapshots smaller: the
+    /// step still moves the field, and a snapshot carries each difference, as after a bounce.
     const char *moves_by;
-    uint16_t moves_per; ///< ticks in which it moves by that field's value; 0: a second
-    /// At most one, unsigned field of the input, in games with a lookback, whose bits hold
-    /// `lookback`: how many ticks before the input's tick was the one at which its player was shown
-    /// the others. The client library writes it into every input, and the server limits it to
-    /// `lookback`, to its own bound, and to what it has sent to that client. So hc_scene_past with
-    /// it shows the others as the player saw them. By default the clients of such a game show the
-    /// others as they were received (hc_client_config.others).
+    uint16_t moves_per; ///< ticks in which the value of `moves_by` is added once; 0: a second
+    /// True: this field of the input holds the ticks from the tick at which the player was shown
+    /// the others to the tick of the input. At most one field of the input of a game with a
+    /// lookback; it is unsigned, and its bits hold `lookback`. The client library writes it into
+    /// every input. The server limits it to `lookback`, to hc_server_config.lag_compensation_ms,
+    /// and to the oldest tick that it has sent to that client. With it, hc_scene_past shows the
+    /// others as the player saw them. By default the clients of such a game show the others as they
+    /// were received (hc_client_config.others).
     bool shown_ago;
-    /// At most one such field beside the one of `shown_ago`: the same for the tick at which the
-    /// player was shown itself. The server limits it to the value of that one. hc_scene_past with
-    /// it shows the place from which the player aimed.
+    /// True: this field of the input holds the ticks from the tick at which the player was shown
+    /// itself to the tick of the input. At most one field, beside that of `shown_ago`; the server
+    /// limits it to the value of that one. With it, hc_scene_past shows the place from which the
+    /// player aimed.
     bool own_shown_ago;
 };
 
-/// The ways in which a newer value of an entity is computed from an older one where a snapshot
-/// encodes only the difference (PROTOCOL.md, section 6). They are named in ascending order of work
-/// and of precision.
+/// The ways to extrapolate a newer value of an entity from an older one; a snapshot encodes only
+/// the difference between both (PROTOCOL.md, section 6). In ascending order of work and of
+/// precision.
 enum hc_extrapolation {
     HC_EXTRAPOLATION_HOLD,   ///< every field stays
     HC_EXTRAPOLATION_LINEAR, ///< the fields move as the tables say: `countdown` and `moves_by`
@@ -94,7 +96,7 @@ enum hc_extrapolation {
 };
 
 /// HC_FIELD(s, m, bits, is_signed, ...) describes member `m` of struct `s`; more designators may
-/// follow. In C++ it needs C++20, and they stand in the order of struct hc_field.
+/// follow. In C++ the macro needs C++20, and the designators stand in the order of struct hc_field.
 #define HC_FIELD(s, m, b, ...) HC_FIELD_OF(s, m, b, __VA_ARGS__, )
 #define HC_FIELD_OF(s, m, b, sg, ...)                                                              \
     {                                                                                              \
@@ -141,11 +143,11 @@ struct hc_kind {
     uint8_t events_max;
 };
 
-/// A run of slots of one kind. Owned slots: `count` for each player. Unowned ones: `count`, and one
-/// more for each full `every` player slots of the world, whether they are in use or not: with
-/// `every` 4, worlds of 3, 4 and 11 players have 0, 1 and 2 more. The slots of the entries follow
-/// each other in the order of the table. The first unowned one is 1 + players * per_owner, by which
-/// the step of an unowned entity knows which of its kind it is.
+/// A run of slots of one kind. Owned slots: `count` for each player. Unowned slots: `count`, and
+/// one more for each full `every` player slots of the world, in use or not: with `every` 4, worlds
+/// of 3, 4 and 11 players have 0, 1 and 2 more. The slots of the entries follow each other in the
+/// order of the table. The first unowned slot is 1 + players * per_owner, from which the step of an
+/// unowned entity computes its index in its kind.
 struct hc_slots {
     uint8_t kind;
     uint16_t count;
@@ -156,7 +158,8 @@ struct hc_slots {
 enum hc_reduce { HC_REDUCE_COUNT, HC_REDUCE_SUM, HC_REDUCE_MAX };
 
 /// One number over all players that are alive at a tick, and over nothing else. The referee reads
-/// the world through these alone: what it must know of a shot or a ball, a player keeps in a field.
+/// the world through reductions alone: a player keeps in a field all that the referee must know of
+/// a shot or a ball.
 struct hc_reduction {
     enum hc_reduce op;
     const char *field; ///< name of a field of the player's kind; NULL for HC_REDUCE_COUNT
@@ -165,10 +168,11 @@ struct hc_reduction {
 struct hc_scene;
 struct hc_world;
 
+/// A game: its tables and its rule. All is constant, and borrowed by each world of the game.
 struct hc_game {
-    const char *name; ///< 1 to 15 letters, digits or '-'
-    uint32_t version; ///< every change of a rule or a table needs another
-    uint16_t players_max;
+    const char *name;     ///< 1 to 15 letters, digits or '-'
+    uint32_t version;     ///< another one after every change of a rule or a table
+    uint16_t players_max; ///< the most players of a world, [1, HC_PLAYERS_MAX]
 
     const struct hc_kind *kinds; ///< kinds[0] is the referee's
     uint8_t kind_count;
@@ -185,15 +189,17 @@ struct hc_game {
     const struct hc_reduction *reductions;
     uint8_t reduction_count;
 
-    /// An entity reads others within |dx| <= reach and |dy| <= reach, in the unit of the position
-    /// fields, at the tick that the step reads, before anything moves. Entities of one owner read
-    /// each other at any distance. A change of an entity steps those within its reach again, so a
-    /// reach of the whole world costs the most. In a game with a lookback, a player that reads the
-    /// decision of its shooter a tick later must be within reach of it then: add to the range of a
-    /// shot how far both move in `lookback` ticks.
+    /// The distance within which an entity reads others: |dx| <= reach and |dy| <= reach, in the
+    /// unit of the position fields, at the tick that the step reads, before anything moves.
+    /// Entities of one owner read each other at any distance. A change of an entity steps those
+    /// within its reach again, so a reach of the whole world costs the most. In a game with a
+    /// lookback, a player reads the decision of its shooter a tick later and must be within reach
+    /// of it then: the reach is at least the range of a shot and the distances that both move in
+    /// `lookback` ticks.
     uint32_t reach;
-    /// A player sees others within |dx| and |dy| <= view, in the same unit, and those that it sees
-    /// until they are a quarter farther away; 0: all.
+    /// The distance within which a player sees others: |dx| <= view and |dy| <= view, in the same
+    /// unit. An entity in view stays in it until it is a quarter farther away. 0: a player sees
+    /// all.
     uint32_t view;
 
     /// Writes the state of `self` at tick 0 to `out` (state_size bytes, zeroed); true: it is alive.
@@ -208,9 +214,9 @@ struct hc_game {
     /// Predicts the input `age` >= 1 ticks after the newest known one, `last`, into `out`. Both
     /// have input_size bytes.
     ///
-    /// Clearing a button predicts its release. So it is right for buttons that act when they are
-    /// pressed, and wrong for those that act when they are released: each cleared one acts, and
-    /// its game events are cancelled.
+    /// A cleared button predicts its release. Clear buttons that act when they are pressed, and
+    /// keep those that act when they are released: each of these would act when it is cleared, and
+    /// its game events would be cancelled.
     void (*predict_input)(const void *last, uint32_t age, void *out);
 
     /// Changes a player's input, whose fields fit their bits, to one that the game allows.
@@ -222,11 +228,11 @@ struct hc_game {
     ///
     /// `other` is neither the referee nor one of the viewer's own slots: it is another player, one
     /// of the slots of another player, or an unowned entity. A player and its slots are sent
-    /// together. So a client sees all of them as long as one of them that is alive is not hidden: a
-    /// game that hides a player hides its slots too, for example by the same distance. An entity
-    /// that a step reads should not be hidden from the reader: its client predicts without it. The
-    /// game events of ticks at which an entity is hidden do not come, and those of them that a
-    /// client predicted are cancelled.
+    /// together: a client sees all of them as long as one that is alive is not hidden. So a game
+    /// that hides a player hides its slots too, for example by the same distance. An entity that a
+    /// step reads should not be hidden from the reader, whose client would predict without it. The
+    /// game events of an entity are not sent for ticks at which it is hidden, and a client cancels
+    /// those that it has predicted.
     bool (*hides)(const struct hc_world *world, hc_entity viewer, const void *viewer_state,
                   hc_entity other, const void *other_state);
 
@@ -271,10 +277,10 @@ struct hc_game {
     const struct hc_game_event_kind *event_kinds;
     uint8_t event_kind_count; ///< [0, HC_EVENT_KINDS_MAX]
 
-    /// Whether players that are vacant stay so. A player is vacant at a tick if neither it nor any
-    /// of its slots is alive, and it neither joins nor leaves. True promises that the step of such
-    /// a slot returns false and emits nothing; then nobody calls it, and a world's empty places
-    /// cost almost nothing. False: the steps of all slots are called, as a game needs that lets
+    /// True: players that are vacant stay so. A player is vacant at a tick if neither it nor any of
+    /// its slots is alive, and it neither joins nor leaves. True promises that the step of such a
+    /// slot returns false and emits nothing; then the step is not called, and a world's empty
+    /// places cost almost nothing. False: the steps of all slots are called, for a game in which
     /// players or their slots appear without a join.
     bool stays_vacant;
 };
@@ -292,7 +298,7 @@ struct hc_world {
     uint16_t stride;     ///< bytes from one entity's state to the next in an array of states
     uint8_t *kind_of;    ///< [entities] kind of each slot
     hc_player *owner_of; ///< [entities] owner of each slot, HC_NO_PLAYER for none
-    int8_t x_of[HC_KINDS_MAX], y_of[HC_KINDS_MAX]; ///< indices of each kind's position fields, or -1
+    int8_t x_of[HC_KINDS_MAX], y_of[HC_KINDS_MAX]; ///< index of each kind's position fields, or -1
     uint8_t reduced[HC_REDUCTIONS_MAX]; ///< index of the field of each reduction; of a count 0
     const struct hc_allocator *allocator;
 };
@@ -351,7 +357,8 @@ HC_API bool hc_field_fits(const struct hc_field *field, int64_t value);
 static inline bool hc_world_position(const struct hc_world *world, hc_entity entity,
                                      const void *state, int64_t *x, int64_t *y) {
     const struct hc_kind *kind = hc_world_kind(world, entity);
-    int x_field = world->x_of[world->kind_of[entity]], y_field = world->y_of[world->kind_of[entity]];
+    int x_field = world->x_of[world->kind_of[entity]],
+        y_field = world->y_of[world->kind_of[entity]];
     if (x_field < 0)
         return false;
     *x = hc_field_get(&kind->fields[x_field], state);

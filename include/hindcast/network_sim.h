@@ -76,7 +76,7 @@ HC_API struct hc_network_sim *hc_network_sim_create(const struct hc_network_sim_
                                                     uint64_t seed, uint32_t packets_max,
                                                     const struct hc_allocator *allocator);
 
-/// Frees it with the packets in flight; NULL is allowed.
+/// Frees a simulation with the packets in flight; NULL is allowed.
 HC_API void hc_network_sim_destroy(struct hc_network_sim *sim);
 
 /// Changes the conditions for packets sent from then on; packets in flight keep their fate.

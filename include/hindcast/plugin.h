@@ -37,7 +37,7 @@ struct hc_bot {
     hc_player player;        ///< the bot's own
     struct hc_rng *rng; ///< the only source of random numbers, so that a seed repeats a run; the
                         ///< seed of NPCs is secret, because clients know that of the world
-    void *memory; ///< HC_BOT_MEMORY bytes of this bot, aligned as uint64_t; at first 0
+    void *memory;       ///< HC_BOT_MEMORY bytes of this bot, aligned as uint64_t; at first 0
 };
 
 /// Writes a bot's input (input_size bytes, zeroed) to `input`.
@@ -70,7 +70,7 @@ HC_C_END
 /// NULL.
 #define HC_GAME_EXPORT(game, think) HC_GAME_EXPORT_LEVEL(game, think, NULL)
 
-/// The same with a level, see hc_game_export.
+/// Defines the plugin's symbol as HC_GAME_EXPORT does, with the path `level`, see hc_game_export.
 #define HC_GAME_EXPORT_LEVEL(game, think, level)                                                   \
     const struct hc_game_export hindcast_game = {HC_GAME_ABI, HC_GAME_SIZES, &(game), (think),     \
                                                  (level)}

@@ -19,6 +19,8 @@ struct hc_past {
     const uint8_t *presence; ///< [entities] an enum hc_presence each
 };
 
+/// A scene. A step reads it by the functions below, and sets nothing; the members are for programs
+/// and tests that call a step.
 struct hc_scene {
     const struct hc_world *world;
     hc_tick tick;                  ///< the tick that the step reads; it writes tick + 1
@@ -165,15 +167,15 @@ static inline uint64_t hc_scene_random(const struct hc_scene *scene, uint32_t pu
 /// absent, and no event that they decide is emitted, until the client receives the server's state.
 /// Other fields go on. hindcast-check compares two secrets and none.
 ///
-/// Only the draw is secret: its result is visible to each client that receives the state. So draw
-/// what must stay hidden, such as the next card, at the tick at which it is shown.
+/// Only the draw is secret: its result is visible to each client that receives the state. So draw a
+/// result that must stay hidden, such as the next card, only at the tick at which it is shown.
 HC_API bool hc_scene_secret_random(const struct hc_scene *scene, uint32_t purpose, uint64_t *bits);
 
-/// Emits a game event of `self`, such as a shot that is heard: nothing of the world, but something
-/// that happens in the step. It belongs to the tick that the step writes, and its identity is
-/// (tick, self, kind, number). `kind` is an index in hc_game.event_kinds, and `number` below
-/// 2^bits of that kind: it tells several events of a kind apart, and may tell more, such as the
-/// player that was hit.
+/// Emits a game event of `self`, such as a shot that is heard, which is no part of the world's
+/// state. The event belongs to the tick that the step writes, and its identity is (tick, self,
+/// kind, number). `kind` is an index in hc_game.event_kinds. `number` is below 2^bits of that kind;
+/// it distinguishes several events of a kind, and may carry a meaning, such as the player that was
+/// hit.
 ///
 /// The events of an entity at a tick are those of its newest step, so a rewind takes them back like
 /// a state. A client's game gets each of them once, however often the tick is simulated
@@ -183,8 +185,9 @@ HC_API bool hc_scene_secret_random(const struct hc_scene *scene, uint32_t purpos
 ///
 /// A client is sent at most 512 bits of the events of one tick: those of its own players and their
 /// slots and of the referee first, then as many others as fit. An event takes 1 bit, the bits of
-/// the number, and those that count the entities and the kinds of events. The rest is left out for
-/// that client (hc_server_stats.game_events_left_out), which cancels those of it that it predicted.
+/// the number, and those that count the entities and the kinds of events. Events that do not fit
+/// are not sent to that client (hc_server_stats.game_events_left_out), and the client cancels those
+/// that it has predicted.
 HC_API void hc_emit(struct hc_scene *scene, unsigned kind, uint32_t number);
 
 HC_C_END

@@ -36,12 +36,13 @@ HC_C_BEGIN
 
 struct hc_server;
 
+/// The limits of struct hc_server_config, of refused users and of cids.
 enum {
     HC_SERVER_CLIENTS_MAX = 4096,       ///< clients that play; there may be as many spectators
     HC_SERVER_MATCH_CLIENTS_MAX = 256,  ///< clients that play in one of several matches
     HC_SERVER_CID_MATCH_AT = 22,        ///< lowest bit of the match in the cids of such a server
-    HC_SERVER_CLIENT_RATE_MIN = 4000,   ///< bytes/s
-    HC_SERVER_REFUSED_MAX = 16384,      ///< client_ids
+    HC_SERVER_CLIENT_RATE_MIN = 4000,   ///< the least `client_rate`, bytes/s
+    HC_SERVER_REFUSED_MAX = 16384,      ///< client_ids that may be refused
     HC_SERVER_REMEMBERED_MAX = 1 << 20, ///< users whose used tokens are remembered
     HC_SERVER_SECRET_SIZE = 32,         ///< bytes
 };
@@ -49,8 +50,8 @@ enum {
 /// A user, as its token describes it.
 struct hc_server_user {
     uint64_t client_id;               ///< the backend's number of the user
-    uint8_t name[HC_TOKEN_NAME_SIZE]; ///< UTF-8, padded with zeros; may be empty. Clients that see
-                                      ///< the user's players are sent it
+    uint8_t name[HC_TOKEN_NAME_SIZE]; ///< UTF-8, padded with zeros; may be empty. The server sends
+                                      ///< it to clients that see the user's players
     uint8_t user_data[HC_TOKEN_USER_DATA_SIZE]; ///< of the backend, for the game
     uint8_t players; ///< the most local players of its client, [0, HC_OWN_PLAYERS_MAX]
     bool watch;      ///< the client may join without players; spectators see everything
@@ -68,12 +69,12 @@ struct hc_server_config {
     uint64_t rule_hash;         ///< hc_game_rule_hash of the game; 0: hc_server_create computes it
     uint64_t seed;              ///< of the world's random numbers
     uint32_t history;           ///< W, the farthest rewind; ticks
-    /// Ticks by which a client's inputs may be later than they usually are, but never later than
-    /// `history`. So a client that is late only at times, on purpose or not, changes little of the
-    /// past.
+    /// Ticks by which a client's inputs may be later than they usually are; no input may be later
+    /// than `history`. So a client that is late only at times, on purpose or not, changes little of
+    /// the past.
     uint32_t late_margin;
-    struct hc_token_ring keys; ///< of the tokens that are accepted; at least one, copied
-    uint64_t audience;         ///< tokens must be for it
+    struct hc_token_ring keys; ///< keys of the tokens that are accepted; at least one, copied
+    uint64_t audience;         ///< tokens must name this number
     /// HC_SERVER_SECRET_SIZE unpredictable bytes, which only hc_server_create reads. NULL: from the
     /// operating system. Each server needs other bytes.
     const uint8_t *secret;
@@ -89,39 +90,42 @@ struct hc_server_config {
     uint32_t session_life_s;
     uint32_t client_rate;   ///< the most bytes/s to one client, IP headers included
     uint16_t snapshot_rate; ///< Hz, at most the tick rate; 0: a snapshot at every tick
-    /// Redoes this many ticks at every tick, as if a late input had changed them all: the worst
-    /// case, to measure it; [0, history] ticks.
+    /// Ticks, [0, history], that the server simulates again at every tick, as if a late input had
+    /// changed all of them: to measure the worst case.
     uint32_t force_rewind;
     const struct hc_allocator *allocator; ///< NULL: malloc
 
     /// Decides about a user that has a valid token, finds room, and has no session yet: 0 admits
     /// it, any other reason denies it, such as HC_DENY_REFUSED or one of the game's own in
     /// [HC_DENY_GAME, HC_DENY_GAME_LAST]. hc_server_receive calls it, and it must not call the
-    /// server. It may be asked again, because a denied user may try again, and an admitted one is
-    /// still dropped if its address connects too often. NULL: admits everybody.
+    /// server. It may be called again for a user: a denied one may try again, and an admitted one
+    /// is still dropped if its address connects too often. NULL: everybody is admitted.
     enum hc_deny_reason (*admit)(void *context, const struct hc_server_user *user,
                                  const struct hc_address *from);
     void *admit_context; ///< the first argument of `admit`
-    /// The most that an input's shown tick may be before the input's own (hc_field.shown_ago), ms
-    /// in [0, 10000]; at most the game's lookback in any case. 0: steps read no past by it.
+    /// The longest time from the tick that an input's player was shown to the input's tick
+    /// (hc_field.shown_ago), ms in [0, 10000]; never longer than the game's lookback. 0: steps read
+    /// no past by it.
     uint32_t lag_compensation_ms;
 
     /// This server's number among the matches of one port, [1, HC_MATCH_MAX]; 0: it has the port
     /// for itself. Such a server takes tokens of its match and of none, has at most
     /// HC_SERVER_MATCH_CLIENTS_MAX clients that play, and shows its number in the tickets and in
-    /// the upper bits of the cids (HC_SERVER_CID_MATCH_AT) that it makes. So the program can give
-    /// each datagram to the right one; a HELLO to any.
+    /// the upper bits of the cids (HC_SERVER_CID_MATCH_AT) that it makes. So the program can pass
+    /// each datagram to the server of its match, and a HELLO to any of them.
     uint32_t match;
-    /// HC_SERVER_SECRET_SIZE unpredictable bytes, which only hc_server_create reads, of all matches
-    /// of a port: each accepts the cookies of the others. NULL: the cookies are of this server.
+    /// HC_SERVER_SECRET_SIZE unpredictable bytes, the same for all matches of a port, which only
+    /// hc_server_create reads: each match accepts the cookies of the others. NULL: the server
+    /// accepts only its own cookies.
     const uint8_t *cookie_secret;
-    /// The number of matches of that port; 0: HC_MATCH_MAX. A ticket that names a match above it is
-    /// of a time when the port had more, and taken as one of none. A server that has the port for
-    /// itself takes tickets of any match.
+    /// The number of matches of that port; 0: HC_MATCH_MAX. A ticket that names a higher match is
+    /// from a time when the port had more matches, and is taken as a ticket of no match. A server
+    /// that has the port for itself takes tickets of any match.
     uint32_t matches;
-    /// The users whose used tokens are remembered; at least four times `clients` in any case. When
-    /// there are more, those are forgotten whose tokens were issued first, and tokens that were
-    /// issued by then are denied with HC_DENY_OUTDATED. The users of sessions are never forgotten.
+    /// The number of users whose used tokens are remembered; at least four times `clients` in any
+    /// case. When there are more users, the server forgets those whose tokens were issued first,
+    /// and denies tokens that were issued by then with HC_DENY_OUTDATED. It never forgets the users
+    /// of sessions.
     uint32_t remembered_users;
 };
 
@@ -142,8 +146,8 @@ struct hc_server_event {
     enum hc_server_event_kind kind;
     hc_tick tick; ///< of MATCH_ENDED, whose other members are 0; the timeline holds its states
                   ///< until the next hc_server_advance, at least
-    /// Of LEFT with HC_CLOSE_DESYNC: where the client's world differs, as the client says. The
-    /// server's value is its own.
+    /// Of LEFT with HC_CLOSE_DESYNC: the place where the client's world differs, and the client's
+    /// value, by the client's word; the server adds its own value.
     struct hc_difference difference;
     struct hc_address address;
     uint32_t cid;               ///< names the client in calls, until RECONNECTED names another
@@ -162,7 +166,7 @@ struct hc_server_session {
     uint64_t client_id;
     uint32_t cid; ///< of its newest connection
     uint8_t player_count;
-    bool connected; ///< else it lingers
+    bool connected; ///< the client is connected; false: it lingers
 };
 
 /// A message of a client's game to the server's, reliable or not.
@@ -186,14 +190,14 @@ struct hc_server_other_build {
     uint64_t protocol_id;
 };
 
-/// The snapshots and joins that an overloaded server leaves out, see hc_server_note_work.
+/// The levels of overload, by the snapshots that clients are still sent, see hc_server_note_work.
 enum hc_server_overload_level {
-    HC_SERVER_OVERLOAD_NONE,
-    HC_SERVER_OVERLOAD_FAR_HALF,    ///< half of the snapshots of far and of idle clients
-    HC_SERVER_OVERLOAD_FAR_QUARTER, ///< a quarter of theirs
-    HC_SERVER_OVERLOAD_HALF,        ///< half of all, a quarter of theirs
-    HC_SERVER_OVERLOAD_THIRD,       ///< a third of all, a sixth of theirs
-    HC_SERVER_OVERLOAD_REFUSE,      ///< so many, and no new clients
+    HC_SERVER_OVERLOAD_NONE,        ///< all clients are sent all of their snapshots
+    HC_SERVER_OVERLOAD_FAR_HALF,    ///< far and idle clients are sent half of theirs
+    HC_SERVER_OVERLOAD_FAR_QUARTER, ///< far and idle clients are sent a quarter of theirs
+    HC_SERVER_OVERLOAD_HALF,        ///< all are sent half, far and idle clients a quarter
+    HC_SERVER_OVERLOAD_THIRD,       ///< all are sent a third, far and idle clients a sixth
+    HC_SERVER_OVERLOAD_REFUSE,      ///< as at THIRD, and new clients are refused
     HC_SERVER_OVERLOAD_LEVELS
 };
 
@@ -209,7 +213,7 @@ struct hc_server_remembered {
 
 /// The client whose late inputs went back by the most ticks in all.
 struct hc_server_latest {
-    uint64_t client_id, ticks; ///< no ticks: there was none
+    uint64_t client_id, ticks; ///< `ticks` 0: no input was late
 };
 
 /// A game event of a final tick, which hc_emit raised.
@@ -248,8 +252,9 @@ static inline struct hc_server_config hc_server_config_default(void) {
 HC_API const char *hc_server_config_check(const struct hc_server_config *config, char *why,
                                           size_t why_size);
 
-/// A server whose tick 0 is at `now_us`, which is the Unix time `unix_us`: tokens expire by it.
-/// NULL: invalid configuration or no memory.
+/// Creates a server whose tick 0 is at `now_us`; the caller frees it with hc_server_destroy.
+/// `unix_us` is the Unix time at `now_us`, in microseconds: tokens expire by it. NULL: the
+/// configuration is invalid, or memory is short.
 HC_API struct hc_server *hc_server_create(const struct hc_server_config *config, uint64_t unix_us,
                                           uint64_t now_us);
 
@@ -260,17 +265,17 @@ HC_API void hc_server_follow(struct hc_server *server, const struct hc_server *b
 /// Moves tick 0 to `now_us`, before the first hc_server_advance.
 HC_API void hc_server_start(struct hc_server *server, uint64_t now_us);
 
-/// Frees it and sends nothing to the clients; NULL is allowed.
+/// Frees a server and sends nothing to its clients; NULL is allowed.
 HC_API void hc_server_destroy(struct hc_server *server);
 
-/// Takes a datagram, which is borrowed for the call. `now_us` is when it arrived, which for DATA
-/// may be before the last hc_server_advance and hc_server_send, or after the next ones. HC_OK or
-/// the cause of its refusal, which is also counted.
+/// Takes a datagram of `size` bytes, borrowed for the call. `now_us` is the arrival time; for DATA
+/// it need not be in order. Returns HC_OK, or the cause of its refusal, which is also counted.
 HC_API enum hc_status hc_server_receive(struct hc_server *server, const struct hc_address *from,
                                         const uint8_t *bytes, size_t size, uint64_t now_us);
 
-/// Takes a CONNECT as hc_server_receive does, but denies it for `reason`, unless the server has
-/// another one: of several matches on a port, the program may know a reason that none of them does.
+/// Takes a CONNECT as hc_server_receive does, but denies it for `reason`, unless the server has a
+/// reason of its own: the program of several matches on a port may know a reason that no single
+/// server knows.
 HC_API enum hc_status hc_server_deny(struct hc_server *server, const struct hc_address *from,
                                      const uint8_t *bytes, size_t size, enum hc_deny_reason reason,
                                      uint64_t now_us);
@@ -279,8 +284,8 @@ HC_API enum hc_status hc_server_deny(struct hc_server *server, const struct hc_a
 HC_API void hc_server_advance(struct hc_server *server, uint64_t now_us);
 
 /// Writes the next due datagram to `out` (HC_DATAGRAM_MAX bytes), and its destination to `*to`;
-/// returns its size, 0: none is due. A client that validates another address is sent a snapshot at
-/// both: then two datagrams in a row have the same bytes.
+/// returns its size, bytes; 0: none is due. While a client's new address is validated, a snapshot
+/// is sent to both addresses: then two datagrams in a row have the same bytes.
 HC_API size_t hc_server_send(struct hc_server *server, struct hc_address *to,
                              uint8_t out[HC_AT_LEAST(HC_DATAGRAM_MAX)], uint64_t now_us);
 
@@ -288,10 +293,10 @@ HC_API size_t hc_server_send(struct hc_server *server, struct hc_address *to,
 HC_API uint64_t hc_server_deadline(const struct hc_server *server);
 
 /// Removes the oldest event and writes it to `*event`; false: there is none. JOINED, LEFT and
-/// TIMEOUT come one by one and in order, and none is lost: while twice as many events as clients
-/// may be connected, and 64 more, are unread, the server admits nobody (HC_DENY_FULL). LOST,
-/// RECONNECTED and MOVED follow them, and tell how each session stands: older ones of it that were
-/// not read are left out. MATCH_ENDED is dropped when too many events are unread.
+/// TIMEOUT come one by one and in order, and none is lost: the server admits nobody (HC_DENY_FULL)
+/// while 64 events, and two for each client that may be connected, are unread. LOST, RECONNECTED
+/// and MOVED follow them, and tell the newest state of each session: older unread ones of the same
+/// session are left out. MATCH_ENDED is dropped when too many events are unread.
 HC_API bool hc_server_poll_event(struct hc_server *server, struct hc_server_event *event);
 
 /// Writes the next game event of a final tick to `*event`, each once, in the order of ticks: for a
@@ -307,8 +312,9 @@ HC_API bool hc_server_next_game_event(struct hc_server *server, struct hc_server
 HC_API enum hc_status hc_server_send_message(struct hc_server *server, uint32_t cid,
                                              const void *message, size_t size, uint64_t now_us);
 
-/// The next message of a client's game, described in `*received`, valid until the next datagram;
-/// NULL: none. While too many messages of a client are unread, its datagrams are refused.
+/// Returns the next message of a client's game, valid until the next hc_server_receive, and
+/// describes it in `*received`; NULL: there is none. While too many messages of a client are
+/// unread, its datagrams are refused.
 HC_API const uint8_t *hc_server_next_message(struct hc_server *server,
                                              struct hc_server_message *received);
 
@@ -319,9 +325,9 @@ HC_API const uint8_t *hc_server_next_message(struct hc_server *server,
 HC_API enum hc_status hc_server_send_unreliable(struct hc_server *server, uint32_t cid,
                                                 const void *message, size_t size);
 
-/// The next unreliable message of a client's game, described in `*received`, valid until the next
-/// datagram; NULL: none. Those that arrive while 1000 unread bytes of their client wait are
-/// dropped.
+/// Returns the next unreliable message of a client's game, valid until the next hc_server_receive,
+/// and describes it in `*received`; NULL: there is none. Messages that arrive while 1000 unread
+/// bytes of their client wait are dropped.
 HC_API const uint8_t *hc_server_next_unreliable(struct hc_server *server,
                                                 struct hc_server_message *received);
 
@@ -343,16 +349,16 @@ HC_API hc_player hc_server_add_npc(struct hc_server *server);
 HC_API enum hc_status hc_server_name_npc(struct hc_server *server, hc_player player,
                                          const char *name);
 
-/// Lets an NPC leave at the next tick. HC_UNEXPECTED: `player` is none.
+/// Lets an NPC leave at the next tick. HC_UNEXPECTED: `player` is no NPC.
 HC_API enum hc_status hc_server_remove_npc(struct hc_server *server, hc_player player);
 
 /// Puts the input of an NPC for the step from `tick`, which is the head of the timeline or later:
 /// input_size bytes, copied, cut to the range of their fields and sanitized; the head is its shown
-/// tick (hc_field.shown_ago). The first input of a tick counts. A tick without one at its step
-/// takes the prediction, as if a client's input had not come in time. Clients predict the NPC as
-/// any other player, and receive the inputs of coming ticks with each snapshot: a client lacks none
-/// that is put further ahead than a datagram to it takes, and its `lead`. A program draws the
-/// decisions of NPCs from a secret seed: clients know that of the world.
+/// tick (hc_field.shown_ago). The first input of a tick counts. A step without an input takes the
+/// prediction, as when a client's input is late. Clients predict the NPC as any other player, and
+/// receive the inputs of coming ticks with each snapshot: a client has an input in time that is put
+/// ahead by more than its `lead` and the way of a datagram to it. A program draws the decisions of
+/// NPCs from a secret seed, because clients know the seed of the world.
 ///
 /// HC_UNEXPECTED: `player` is no NPC, or has not joined yet. HC_TOO_OLD: before the head.
 /// HC_TOO_NEW: more than 64 ticks after it. HC_DUPLICATE: the tick has its input.
@@ -371,31 +377,32 @@ HC_API enum hc_status hc_server_set_refused(struct hc_server *server, const uint
 HC_API enum hc_status hc_server_set_keys(struct hc_server *server,
                                          const struct hc_token_ring *keys);
 
-/// The wall clock shows the Unix time `unix_us` at `now_us`: call it now and then, because the
-/// system's clock may be set. Tokens expire by it, but a clock that is set ahead counts for five
-/// seconds at most: otherwise a mistake would expire all tokens. It counts again once it is right.
+/// Tells the server that the Unix time is `unix_us`, microseconds, at `now_us`. Call it now and
+/// then, because the system's clock may be set. Tokens expire by this time, but a clock that is set
+/// ahead counts for five seconds at most: otherwise a mistake would expire all tokens. It counts
+/// again once it is right.
 HC_API void hc_server_set_time(struct hc_server *server, uint64_t unix_us, uint64_t now_us);
 
-/// Issues a token for `user` to this server's game, audience and match, sealed with the first key,
-/// which expires after `life_s` seconds. The client needs the whole `*credential`. HC_INVALID: too
-/// many players, or a name that is not UTF-8 or holds invisible characters; then nothing is
+/// Issues a token for `user` to this server's game, audience and match, sealed with the first key.
+/// The token expires after `life_s` seconds. The client needs the whole `*credential`. HC_INVALID:
+/// too many players, or a name that is not UTF-8 or holds invisible characters; then nothing is
 /// written.
 HC_API enum hc_status hc_server_issue(struct hc_server *server, const struct hc_server_user *user,
                                       uint32_t life_s, struct hc_credential *credential,
                                       uint64_t now_us);
 
-/// Notes the time, us, that the program measured since the last call, up to `now_us`: in
-/// hc_server_advance, in hc_server_send, and in all other work. The server leaves work out while
-/// the sum takes too much of the time; without these calls it never does.
+/// Notes the microseconds of work that the program measured since the last call, up to `now_us`: in
+/// hc_server_advance, in hc_server_send, and in all else. The server leaves work out while the sum
+/// takes too much of the time; without these calls it never does.
 HC_API void hc_server_note_work(struct hc_server *server, uint64_t advance_us, uint64_t send_us,
                                 uint64_t other_us, uint64_t now_us);
 
-/// Closes every connection with HC_CLOSE_SHUTDOWN and admits no more clients: they end.
+/// Closes every connection with HC_CLOSE_SHUTDOWN, which ends the clients, and admits no more.
 HC_API void hc_server_shutdown(struct hc_server *server, uint64_t now_us);
 
-/// The same with HC_CLOSE_RESTARTING: the clients wait for `seconds`, at most 300, and up to one
-/// more, and then try for 30 s to reconnect, with their tickets. The program ends when the server
-/// is closed, and is started again with the same keys and at the same address.
+/// As hc_server_shutdown, with HC_CLOSE_RESTARTING: each client waits for `seconds`, at most 300,
+/// and up to one more, and then tries for 30 s to reconnect with its ticket. The program ends when
+/// hc_server_closed returns true, and is started again with the same keys and at the same address.
 HC_API void hc_server_restart(struct hc_server *server, uint32_t seconds, uint64_t now_us);
 
 /// Whether the server has simulated the last tick that there is, and so has shut down.

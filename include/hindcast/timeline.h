@@ -2,7 +2,8 @@
 ///
 /// A client's timeline (hc_client_timeline) holds its predicted ticks. It holds the last W ticks,
 /// and inputs for up to `future` ticks after its head; the server announces both numbers. Pointers
-/// into it are valid until the next hc_client_receive or hc_client_advance.
+/// into it are valid until the next hc_client_receive or hc_client_advance, and those into a game's
+/// own timeline until its next change.
 ///
 /// A game that runs without a server has a timeline of its own: hc_timeline_create,
 /// hc_timeline_start, then for each tick hc_timeline_put_roster and hc_timeline_put_input, also of
@@ -19,8 +20,8 @@ HC_C_BEGIN
 struct hc_timeline;
 
 enum {
-    HC_HISTORY_MAX = 512, ///< ticks
-    HC_FUTURE_MAX = 512,  ///< ticks
+    HC_HISTORY_MAX = 512, ///< the longest history, ticks
+    HC_FUTURE_MAX = 512,  ///< the farthest future, ticks
 };
 
 /// The state of an input slot.
@@ -68,6 +69,7 @@ struct hc_overflow {
 
 // ---- A timeline of the game's own ---------------------------------------------------------------
 
+/// The configuration of a game's own timeline.
 struct hc_timeline_config {
     const struct hc_world *world; ///< borrowed; must outlive the timeline
     uint32_t history; ///< W: the ring holds [head - W, head]; ticks in [0, HC_HISTORY_MAX]
@@ -86,13 +88,15 @@ struct hc_timeline_config {
 /// For 60 Hz: history 64, future 64, an authority, not full. The caller sets `world`.
 HC_API struct hc_timeline_config hc_timeline_config_default(void);
 
-/// NULL when the configuration is valid, else the name of the first field out of its range.
+/// NULL when the configuration is valid, else the name of the first field out of its range, in
+/// static storage.
 HC_API const char *hc_timeline_config_check(const struct hc_timeline_config *config);
 
-/// A timeline without a state; NULL when the configuration is invalid or memory is short.
+/// Creates a timeline without a state; the caller frees it with hc_timeline_destroy. NULL: the
+/// configuration is invalid, or memory is short.
 HC_API struct hc_timeline *hc_timeline_create(const struct hc_timeline_config *config);
 
-/// Frees it; NULL is allowed.
+/// Frees a timeline; NULL is allowed.
 HC_API void hc_timeline_destroy(struct hc_timeline *timeline);
 
 /// Starts the authority at tick 0, with every slot in the state that the game's `start` gives it.
