@@ -1,4 +1,4 @@
-/// The layout of a world, access to fields, and the hashes of worlds and of games.
+/// The layout of a world, and the hashes of worlds and of games.
 // Inline, because most hashed data is one entity: a call costs more than its hash. Scalar, because
 // the simulation may not use vector registers.
 #define XXH_INLINE_ALL        // NOLINT(readability-identifier-naming)
@@ -65,13 +65,6 @@ static bool measure(struct hc_world *world) {
     return true;
 }
 
-int hc_kind_field(const struct hc_kind *kind, const char *name) {
-    for (unsigned i = 0; i < kind->field_count && name != NULL; i++)
-        if (strcmp(kind->fields[i].name, name) == 0)
-            return (int)i;
-    return -1;
-}
-
 /// The index of the field that a reduction reads; of a count, which reads none, 0.
 static uint8_t reduced_field(const struct hc_game *game, const struct hc_reduction *reduction) {
     int field = hc_kind_field(&game->kinds[game->owned[0].kind], reduction->field);
@@ -125,27 +118,6 @@ void hc_world_free(struct hc_world *world) {
     hc_release(world->allocator, world->kind_of);
     hc_release(world->allocator, world->owner_of);
     *world = (struct hc_world){0};
-}
-
-void hc_field_set(const struct hc_field *field, void *data, int64_t value) {
-    HC_ASSERT(hc_field_fits(field, value));
-    uint8_t *to = (uint8_t *)data + field->offset;
-    if (field->size == 1) {
-        to[0] = (uint8_t)value;
-    } else if (field->size == 2) {
-        uint16_t u16 = (uint16_t)value;
-        memcpy(to, &u16, sizeof u16);
-    } else {
-        uint32_t u32 = (uint32_t)value;
-        memcpy(to, &u32, sizeof u32);
-    }
-}
-
-bool hc_field_fits(const struct hc_field *field, int64_t value) {
-    if (!field->is_signed)
-        return value >= 0 && value < INT64_C(1) << field->bits;
-    int64_t half = INT64_C(1) << (field->bits - 1);
-    return value >= -half && value < half;
 }
 
 uint64_t hc_world_hash(const struct hc_world *world, const uint8_t *presence,
