@@ -1,224 +1,447 @@
-/// Owns a client's life: configuration, state, time limits, events and queries.
-#include "client/session_internal.h"
+/// Owns a client's life: it calls link, timing and world in their order, and ends for a reason.
+#include "client/session.h"
 
+#include "client/client.h"
+#include "client/config.h"
+#include "client/link/entropy.h"
+#include "client/predict.h"
 #include "common/alloc.h"
 #include "common/elapsed.h"
+#include "common/mark.h"
 #include "hindcast/check.h"
 
 #include <sodium.h>
-#include <stddef.h>
-#include <string.h>
+#include <stdio.h>
 
-/// The size of the first struct hc_client_config with a size. A program of this library's SONAME
-/// has at least its members.
-enum { CONFIG_SIZE_MIN = offsetof(struct hc_client_config, log_context) + sizeof(void *) };
+// ---- Creation -----------------------------------------------------------------------------------
 
-void hc_client_config_init(struct hc_client_config *config, uint32_t size) {
-    struct hc_client_config whole = {
-        .size = size,
-        .players = 1,
-        .extrapolation = HC_EXTRAPOLATION_STEP,
-        .input_delay = 3,
-        .prediction_limit = 64,
-        .smoothing_us = 50000,
-        .timeout_us = HC_TIMEOUT_US,
-        .reconnect_us = HC_RECONNECT_US,
-    };
-    memset(config, 0, size);
-    memcpy(config, &whole, size < sizeof whole ? size : sizeof whole);
-}
-
-/// Writes the program's configuration over the defaults to `*whole`; false: its size is unknown.
-static bool complete(const struct hc_client_config *config, struct hc_client_config *whole) {
-    if (config->size < CONFIG_SIZE_MIN || config->size > sizeof *whole)
+static bool add_world(struct hc_client *client) {
+    client->world = hc_allocate(client->config.allocator, sizeof *client->world);
+    if (client->world == NULL)
         return false;
-    hc_client_config_init(whole, sizeof *whole);
-    memcpy(whole, config, config->size);
+    client->stats.memory_bytes += sizeof *client->world;
+    hc_cl_world_init(client->world, &client->config, &client->stats, client);
     return true;
 }
 
-/// The name of the first field that is out of its range; NULL: none is.
-static const char *check(const struct hc_client_config *config) {
-    if (config->game == NULL)
-        return "game";
-    if (config->players > HC_OWN_PLAYERS_MAX)
-        return "players";
-    if (config->extrapolation > HC_EXTRAPOLATION_STEP)
-        return "extrapolation";
-    if (config->input_delay > HC_INPUT_DELAY_MAX)
-        return "input_delay";
-    if (config->display_offset > HC_DISPLAY_OFFSET_MAX)
-        return "display_offset";
-    if (config->others > HC_OTHERS_AS_RECEIVED)
-        return "others";
-    if (config->lead > HC_LEAD_MAX)
-        return "lead";
-    if (config->prediction_limit < 1 || config->prediction_limit > HC_PREDICTION_LIMIT_MAX)
-        return "prediction_limit";
-    if (config->input_redundancy > HC_INPUT_RUN_MAX)
-        return "input_redundancy";
-    if (config->prediction_limit <= config->lead)
-        return "prediction_limit"; // it would stall for good
-    if (config->entropy != NULL && sodium_is_zero(config->entropy, HC_CLIENT_ENTROPY_SIZE))
-        return "entropy"; // the caller has not set it
-    return config->timeout_us == 0 ? "timeout_us" : NULL;
-}
-
-const char *hc_client_config_check(const struct hc_client_config *config) {
-    struct hc_client_config whole;
-    if (!complete(config, &whole))
-        return "size";
-    const char *found = check(&whole);
-    sodium_memzero(&whole, sizeof whole);
-    return found;
-}
-
-/// Creates the client of a complete configuration.
-static struct hc_client *create(const struct hc_client_config *config, uint64_t now_us) {
+/// Creates the client of a whole configuration.
+static struct hc_client *create_whole(const struct hc_client_config *config, bool light,
+                                      uint64_t now_us) {
     struct hc_client *client = hc_allocate(config->allocator, sizeof *client);
     if (client == NULL)
         return NULL;
     client->config = *config;
-    client->config.entropy = NULL; // borrowed for this call
     if (config->rule_hash == 0)
         client->config.rule_hash = hc_game_rule_hash(config->game, config->allocator);
-    hc_cl_entropy_begin(config, now_us, &client->ratchet);
-    client->credential = config->credential;
-    client->messages.bytes = hc_allocate(config->allocator, HC_EVENTS_CHANNEL_BYTES);
-    if (client->messages.bytes == NULL || client->config.rule_hash == 0) {
+    client->stats.memory_bytes = sizeof *client;
+    client->begun_us = now_us;
+    bool ready = hc_cl_link_init(&client->link, &client->config, &client->stats, now_us) &&
+                 client->config.rule_hash != 0 && (light || add_world(client));
+    client->config.entropy = NULL; // borrowed for this call
+    if (!ready) {
         hc_client_destroy(client);
         return NULL;
     }
-    hc_events_channel_begin(&client->messages);
-    client->stats.memory_bytes = sizeof *client + HC_EVENTS_CHANNEL_BYTES;
-    client->begun_us = now_us;
-    hc_cl_handshake_begin(client, now_us);
+    hc_cl_link_connect(&client->link, now_us, now_us);
+    return client;
+}
+
+static struct hc_client *create(const struct hc_client_config *config, bool light,
+                                uint64_t now_us) {
+    struct hc_client_config whole;
+    if (!hc_cl_config_complete(config, &whole))
+        return NULL;
+    bool valid = hc_cl_config_check(&whole) == NULL && sodium_init() >= 0;
+    struct hc_client *client = valid ? create_whole(&whole, light, now_us) : NULL;
+    sodium_memzero(&whole, sizeof whole);
     return client;
 }
 
 struct hc_client *hc_client_create(const struct hc_client_config *config, uint64_t now_us) {
-    struct hc_client_config whole;
-    if (!complete(config, &whole))
-        return NULL;
-    struct hc_client *client =
-        check(&whole) == NULL && sodium_init() >= 0 ? create(&whole, now_us) : NULL;
-    sodium_memzero(&whole, sizeof whole);
-    return client;
+    return create(config, false, now_us);
+}
+
+struct hc_client *hc_cl_session_create_light(const struct hc_client_config *config,
+                                             uint64_t now_us) {
+    return create(config, true, now_us);
 }
 
 void hc_client_destroy(struct hc_client *client) {
     if (client == NULL)
         return;
     const struct hc_allocator *allocator = client->config.allocator;
-    hc_cl_session_free_world(client);
-    hc_release(allocator, client->messages.bytes);
+    hc_cl_world_free(client->world);
+    hc_release(allocator, client->world);
+    hc_cl_link_free(&client->link);
     sodium_memzero(client, sizeof *client); // it holds keys
     hc_release(allocator, client);
 }
 
-void hc_cl_session_free_world(struct hc_client *client) {
-    hc_cl_snapshot_reader_destroy(client->reader);
-    hc_release(client->config.allocator, client->interpolation_memory);
-    hc_timeline_destroy(client->timeline);
-    hc_world_free(&client->world);
-    client->reader = NULL;
-    client->interpolation_memory = NULL;
-    client->timeline = NULL;
-    client->world = (struct hc_world){0};
-    client->stats.memory_bytes -= client->world_bytes;
-    client->world_bytes = 0;
-}
+// ---- Ends ---------------------------------------------------------------------------------------
 
-// ---- Inside -------------------------------------------------------------------------------------
-
-uint64_t hc_cl_session_interval_us(const struct hc_client *client) {
-    return 1000000u / client->welcome.tick_rate;
-}
-
-uint32_t hc_cl_session_draw_below(struct hc_client *client, uint32_t bound) {
-    uint8_t drawn[4];
-    hc_ratchet_draw(&client->ratchet, drawn, sizeof drawn);
-    struct hc_reader reader = hc_bytes_reader(drawn, sizeof drawn);
-    return hc_bytes_get_u32(&reader) % bound;
-}
-
-void hc_cl_session_log(const struct hc_client *client, const char *line) {
+static void log_line(const struct hc_client *client, const char *line) {
     if (client->config.log != NULL)
         client->config.log(client->config.log_context, line);
 }
 
-void hc_cl_session_event(struct hc_client *client, const struct hc_client_event *event) {
-    // The last place is for the event that closes the session.
-    struct hc_cl_events *events = &client->events;
-    if (events->count + (client->state != HC_CLIENT_CLOSED) >= HC_CL_EVENTS)
-        return;
-    events->queue[(events->first + events->count++) % HC_CL_EVENTS] = *event;
+static void put_event(struct hc_client *client, enum hc_client_event_kind kind) {
+    hc_cl_events_put(&client->events, &(struct hc_client_event){.kind = kind});
 }
 
-void hc_cl_session_player_event(struct hc_client *client, enum hc_client_event_kind kind,
-                                hc_player player, hc_tick tick, const char *name) {
-    struct hc_client_event event = {.kind = kind, .player = player, .tick = tick};
-    if (client->events.count + HC_CL_EVENTS_SPARE >= HC_CL_EVENTS)
-        return;
-    if (name != NULL)
-        memcpy(event.name, name, strlen(name));
-    hc_cl_session_event(client, &event);
-}
-
-void hc_cl_session_close(struct hc_client *client, const struct hc_client_event *event) {
+/// Closes the session: `event` is the last one.
+static void end(struct hc_client *client, const struct hc_client_event *event) {
     HC_ASSERT(client->state != HC_CLIENT_CLOSED);
     client->state = HC_CLIENT_CLOSED;
-    sodium_memzero(client->handshake.secret, sizeof client->handshake.secret);
-    hc_cl_session_event(client, event);
+    hc_cl_handshake_end(&client->link.handshake);
+    hc_cl_events_put_last(&client->events, event);
 }
 
-void hc_cl_session_close_with(struct hc_client *client, enum hc_close_reason reason) {
-    hc_cl_session_close(client,
-                        &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED, .close = reason});
+/// Closes the session with HC_CLIENT_EVENT_CLOSED.
+static void end_with(struct hc_client *client, enum hc_close_reason reason) {
+    end(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED, .close = reason});
 }
 
-void hc_cl_session_lose(struct hc_client *client, enum hc_client_loss loss, uint64_t wait_us,
-                        uint64_t now_us) {
-    HC_ASSERT(client->state != HC_CLIENT_CLOSED && !hc_cl_handshake_active(client));
+/// Closes the session because the server denies the client.
+static void end_denied(struct hc_client *client, const struct hc_deny *deny) {
+    log_line(client, "refused by the server");
+    end(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_DENIED,
+                                          .deny = deny->reason,
+                                          .retry_ms = deny->retry_ms});
+}
+
+/// The connection is lost: reconnects after `wait_us`, or closes the session if it must not
+/// reconnect.
+static void lose(struct hc_client *client, enum hc_client_loss loss, uint64_t wait_us,
+                 uint64_t now_us) {
+    HC_ASSERT(client->state != HC_CLIENT_CLOSED && !hc_cl_link_connects(&client->link));
     if (client->config.reconnect_us == 0 || client->state == HC_CLIENT_LEAVING) {
-        hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_TIMEOUT});
+        end(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_TIMEOUT});
         return;
     }
     client->state = HC_CLIENT_RECONNECTING;
     client->lost_us = now_us + wait_us;
     client->stats.losses++;
-    if (!client->connection.closed_by_peer)
-        hc_connection_close(&client->connection, &(struct hc_close){.reason = HC_CLOSE_TIMEOUT},
-                            false, now_us);
-    hc_cl_handshake_begin(client, client->lost_us);
-    client->handshake.due = wait_us == 0;
-    hc_cl_session_log(client, loss == HC_CLIENT_LOSS_RESTART
-                                  ? "the server restarts"
-                                  : "the connection is lost, and being made again");
-    hc_cl_session_event(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_LOST,
-                                                          .loss = loss,
-                                                          .retry_ms = (uint32_t)(wait_us / 1000)});
+    hc_cl_link_connect(&client->link, client->lost_us, now_us);
+    log_line(client, loss == HC_CLIENT_LOSS_RESTART
+                         ? "the server restarts"
+                         : "the connection is lost, and being made again");
+    hc_cl_events_put(&client->events,
+                     &(struct hc_client_event){.kind = HC_CLIENT_EVENT_LOST,
+                                               .loss = loss,
+                                               .retry_ms = (uint32_t)(wait_us / 1000)});
 }
 
-void hc_cl_session_resimulate(struct hc_client *client) {
-    const struct hc_client_config *config = &client->config;
-    hc_tick first = hc_timeline_earliest(client->timeline);
-    if (first != HC_NO_TICK && config->rollback_begins != NULL)
-        config->rollback_begins(config->rollback_context, client, first);
-    hc_timeline_resimulate(client->timeline);
-    if (first != HC_NO_TICK && config->rollback_ended != NULL)
-        config->rollback_ended(config->rollback_context, client, first);
+/// Leaves, with a CLOSE that the client sends.
+static void leave(struct hc_client *client, const struct hc_close *close, uint64_t now_us) {
+    client->state = HC_CLIENT_LEAVING;
+    hc_connection_close(&client->link.connection, close, true, now_us);
 }
 
-struct hc_cl_interpolation_times hc_cl_session_shown(const struct hc_client *client,
-                                                     uint64_t now_us) {
-    uint64_t head_us = client->prediction.head_us;
-    uint64_t elapsed_us = hc_since(head_us, now_us);
-    return hc_cl_display_times(&client->display, client->timeline, elapsed_us,
-                               hc_cl_session_interval_us(client));
+// ---- Desync -------------------------------------------------------------------------------------
+
+/// Tells the game where the world differs, and closes the connection unless it is configured to
+/// stay.
+static void report_desync(struct hc_client *client, const struct hc_difference *difference,
+                          uint64_t now_us) {
+    char line[HC_DIFFERENCE_TEXT_MAX + 64], text[HC_DIFFERENCE_TEXT_MAX];
+    hc_cl_desync_report(&client->desync);
+    client->stats.desyncs++;
+    hc_cl_events_put(&client->events, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_DESYNC,
+                                                                .tick = difference->tick,
+                                                                .difference = *difference});
+    snprintf(line, sizeof line, "this build computes another world than the server: %s",
+             hc_difference_text(difference, text, sizeof text));
+    log_line(client, line);
+    if (client->config.stays_desynced || client->state == HC_CLIENT_LEAVING)
+        return;
+    struct hc_close close = hc_cl_desync_close(difference);
+    leave(client, &close, now_us);
 }
 
-// ---- Calls --------------------------------------------------------------------------------------
+/// Notes that the snapshot which was decoded last does not match its hash. Several within a short
+/// time are a desync: then the client asks the server for its values.
+static void note_mismatch(struct hc_client *client, uint64_t now_us) {
+    const struct hc_cl_snapshot_reader *reader = client->world->reader;
+    hc_tick as_of = hc_cl_snapshot_reader_newest(reader)->header.as_of;
+    if (!hc_cl_desync_note(&client->desync, as_of, now_us))
+        return;
+    if (client->state == HC_CLIENT_LEAVING) { // nothing but CLOSE may be sent
+        struct hc_difference suspect = hc_cl_snapshot_reader_suspect(reader);
+        report_desync(client, &suspect, now_us);
+        return;
+    }
+    hc_cl_desync_ask(&client->desync, reader, now_us);
+    hc_cl_sending_make_due(&client->link.sending);
+}
+
+/// Tells the game of a suspect when no answer has come for too long.
+static void end_question(struct hc_client *client, uint64_t now_us) {
+    if (!hc_cl_desync_overdue(&client->desync, now_us))
+        return;
+    struct hc_difference suspect = hc_cl_desync_suspect(&client->desync);
+    report_desync(client, &suspect, now_us);
+}
+
+// ---- Ticks --------------------------------------------------------------------------------------
+
+static bool is_predicting(const struct hc_client *client) {
+    return client->state == HC_CLIENT_PLAYING || client->state == HC_CLIENT_STALLED;
+}
+
+/// Predicts the ticks that are due, or stalls.
+static void predict(struct hc_client *client, uint64_t now_us) {
+    bool stalled = hc_cl_predict_advance(client, now_us);
+    if (stalled == (client->state == HC_CLIENT_STALLED))
+        return;
+    client->state = stalled ? HC_CLIENT_STALLED : HC_CLIENT_PLAYING;
+    put_event(client, stalled ? HC_CLIENT_EVENT_STALLED : HC_CLIENT_EVENT_UNSTALLED);
+}
+
+// ---- Receiving DATA -----------------------------------------------------------------------------
+
+/// The messages of one DATA.
+struct received {
+    const struct hc_snapshot *header; ///< The header of its snapshot; NULL: it has none.
+    struct hc_cl_world_messages world;
+    struct hc_cl_link_messages link;
+};
+
+/// Reads a message of the world for a light client: of a snapshot the beginning.
+static enum hc_status skim_message(struct hc_client *client, enum hc_message_type type,
+                                   struct received *received) {
+    struct hc_cl_link *link = &client->link;
+    struct hc_player_name names[HC_NAMES_EACH];
+    uint32_t name_count;
+    if (type == HC_MESSAGE_SNAPSHOT)
+        received->header = &link->skimmed.header;
+    if (type == HC_MESSAGE_SNAPSHOT)
+        return hc_cl_link_skim(link);
+    if (type == HC_MESSAGE_NAMES)
+        return hc_message_get_names(&link->body, link->welcome.players, names, &name_count);
+    return HC_OK;
+}
+
+static enum hc_status read_message(struct hc_client *client, enum hc_message_type type,
+                                   struct received *received) {
+    struct hc_cl_link *link = &client->link;
+    if (!hc_cl_world_reads(type))
+        return hc_cl_link_read(link, type, &received->link);
+    if (type == HC_MESSAGE_SNAPSHOT && client->desync.asks)
+        return HC_UNEXPECTED; // the reader holds the one that differs
+    if (client->world == NULL)
+        return skim_message(client, type, received);
+    enum hc_status status =
+        hc_cl_world_read(client->world, &link->body, hc_cl_link_near(link), &received->world);
+    if (status == HC_OK && received->world.snapshot != NULL)
+        received->header = &received->world.snapshot->header;
+    return status;
+}
+
+/// Reads the whole body, so that a fault at its end is found before its beginning is applied.
+static enum hc_status read_body(struct hc_client *client, const struct hc_data *data,
+                                struct received *received) {
+    struct hc_body *body = &client->link.body;
+    enum hc_message_type type = HC_MESSAGE_END;
+    enum hc_status status = hc_body_begin(body, data->body, data->body_size);
+    while (status == HC_OK && (type = hc_body_next(body)) != HC_MESSAGE_END)
+        status = read_message(client, type, received);
+    return status;
+}
+
+/// Reports the joins and leaves of other players, each once.
+static void report_roster(struct hc_client *client, const struct hc_cl_received *snapshot) {
+    struct hc_client_event event;
+    for (uint32_t i = 0; i < snapshot->roster_count; i++)
+        if (hc_cl_world_roster(client->world, &snapshot->roster_changes[i], &event))
+            hc_cl_events_put_player(&client->events, &event);
+}
+
+/// Takes a snapshot into the world.
+static void take_into_world(struct hc_client *client, const struct hc_cl_received *snapshot,
+                            bool overtaken, uint64_t now_us) {
+    struct hc_cl_timing *timing = &client->timing;
+    // The server may be a little ahead of its estimated clock: predict on, rather than restart.
+    if (client->link.newest.any && snapshot->header.tick > timing->head)
+        hc_cl_predict_up_to(client, snapshot->header.tick, now_us);
+    report_roster(client, snapshot);
+    if (hc_cl_world_take(client->world, snapshot, overtaken, hc_since(timing->head_us, now_us),
+                         now_us))
+        hc_cl_timing_restart(timing, hc_cl_world_head(client->world), now_us);
+}
+
+/// Takes the beginning of a snapshot, of a light client.
+static void take_skimmed(struct hc_client *client, uint64_t now_us) {
+    const struct hc_cl_skimmed *skimmed = &client->link.skimmed;
+    struct hc_cl_timing *timing = &client->timing;
+    hc_tick tick = skimmed->header.tick;
+    bool first = !client->link.newest.any;
+    client->stats.snapshots++;
+    for (uint32_t i = 0; i < skimmed->forced_count; i++) {
+        const struct hc_snapshot_forced *forced = &skimmed->forced[i];
+        client->stats.inputs_forced +=
+            hc_cl_inputs_force(&client->link.inputs, forced->own, forced->first, forced->count);
+    }
+    if (!first && tick > timing->head)
+        hc_cl_predict_up_to(client, tick, now_us);
+    if (!first && tick <= timing->head)
+        return;
+    client->stats.restarts += !first;
+    hc_cl_timing_restart(timing, tick, now_us);
+}
+
+static void take_snapshot(struct hc_client *client, const struct received *received,
+                          const struct hc_accepted *accepted, uint64_t now_us) {
+    struct hc_cl_link *link = &client->link;
+    bool first = !link->newest.any;
+    bool overtaken = hc_cl_newest_has_overtaken(&link->newest, received->header->as_of);
+    if (overtaken) {
+        HC_MARK("snapshot-overtaken");
+        client->stats.snapshots_stale++;
+    } else {
+        hc_cl_link_take_snapshot_time(link, received->header, accepted, now_us);
+    }
+    if (client->world != NULL)
+        take_into_world(client, received->world.snapshot, overtaken, now_us);
+    else
+        take_skimmed(client, now_us);
+    if (first) {
+        client->state = HC_CLIENT_PLAYING;
+        put_event(client, HC_CLIENT_EVENT_PLAYING);
+    }
+    if (!overtaken)
+        hc_cl_newest_take(&link->newest, received->header);
+}
+
+/// Takes the names of players. A light client has read none.
+static void take_names(struct hc_client *client, const struct hc_cl_world_messages *messages,
+                       uint32_t seq) {
+    struct hc_client_event event;
+    if (messages->snapshot != NULL)
+        hc_cl_world_forget_names(client->world, messages->snapshot, seq);
+    for (uint32_t i = 0; i < messages->name_count; i++)
+        if (hc_cl_world_name(client->world, &messages->names[i], seq, &event))
+            hc_cl_events_put_player(&client->events, &event);
+}
+
+/// Takes the server's answer to a question about a desync.
+static void take_differs(struct hc_client *client, const struct hc_differs *differs,
+                         uint64_t now_us) {
+    struct hc_difference difference;
+    if (hc_cl_desync_answer(&client->desync, differs, &difference))
+        report_desync(client, &difference, now_us);
+}
+
+/// How long a client waits for a server that is back after `seconds`: not all come at once.
+static uint64_t restart_wait_us(struct hc_client *client, uint32_t seconds) {
+    struct hc_ratchet *ratchet = &client->link.handshake.ratchet;
+    return (uint64_t)seconds * 1000000 + hc_cl_entropy_draw_below(ratchet, HC_RESTART_SPREAD_US);
+}
+
+/// Ends the session, or reconnects if the server closed because it received nothing or restarts.
+static void take_close(struct hc_client *client, const struct hc_close *close, uint64_t now_us) {
+    bool reconnects = client->config.reconnect_us > 0 && client->state != HC_CLIENT_LEAVING;
+    enum hc_close_reason reason = close->reason;
+    hc_cl_link_take_close(&client->link, close);
+    if (reason == HC_CLOSE_TIMEOUT && reconnects) {
+        lose(client, HC_CLIENT_LOSS_TIMEOUT, 0, now_us);
+        return;
+    }
+    if (reason == HC_CLOSE_RESTARTING && reconnects) {
+        lose(client, HC_CLIENT_LOSS_RESTART, restart_wait_us(client, close->seconds), now_us);
+        return;
+    }
+    if (reason == HC_CLOSE_LEFT || reason == HC_CLOSE_DESYNC)
+        reason = HC_CLOSE_KICKED; // these are for a client to say
+    log_line(client, "closed by the server");
+    end_with(client, reason);
+}
+
+/// Takes the messages of the DATA `seq`, which was accepted.
+static void take_data(struct hc_client *client, const struct received *received, uint32_t seq,
+                      const struct hc_accepted *accepted, uint64_t now_us) {
+    struct hc_cl_link *link = &client->link;
+    if (received->world.snapshot != NULL)
+        hc_cl_snapshot_reader_accept(client->world->reader); // the next DATA acks it
+    if (received->link.has_close)
+        take_close(client, &received->link.close, now_us);
+    else if (received->header != NULL && client->state != HC_CLIENT_LEAVING)
+        take_snapshot(client, received, accepted, now_us);
+    take_names(client, &received->world, seq);
+    if (hc_cl_link_take_messages(link, &received->link, seq))
+        put_event(client, HC_CLIENT_EVENT_MOVED);
+    if (received->world.has_differs)
+        take_differs(client, &received->world.differs, now_us);
+    if (client->state == HC_CLIENT_LEAVING && link->connection.closes_left == 0)
+        end_with(client, link->connection.close.reason);
+}
+
+static enum hc_status receive_data(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                   uint64_t now_us) {
+    uint8_t opened[HC_DATAGRAM_MAX];
+    struct hc_cl_link *link = &client->link;
+    struct hc_data data;
+    struct received received = {.header = NULL};
+    struct hc_accepted accepted;
+    enum hc_status status = hc_cl_link_open(link, bytes, size, opened, &data);
+    if (status == HC_OK && link->connection.closed_by_peer)
+        return hc_cl_link_receive_last(link, &data, now_us);
+    if (status == HC_OK)
+        status = read_body(client, &data, &received);
+    if (status == HC_INVALID)
+        note_mismatch(client, now_us);
+    if (status == HC_OK)
+        status = hc_cl_link_accept(link, &data, now_us, &accepted);
+    if (status == HC_OK)
+        take_data(client, &received, data.seq, &accepted, now_us);
+    return status;
+}
+
+// ---- Receiving handshakes -----------------------------------------------------------------------
+
+/// Begins the connection of an ACCEPT. HC_NO_MEMORY: the session is closed.
+static enum hc_status accept(struct hc_client *client, struct hc_cl_answer *answer,
+                             uint64_t now_us) {
+    const struct hc_welcome *welcome = &answer->welcome;
+    struct hc_cl_timing *timing = &client->timing;
+    bool again = client->link.handshake.attempt.again;
+    if (hc_cl_timing_begin(timing, &client->config, welcome->future, welcome->tick_rate))
+        log_line(client, "input delay and lead are cut to what the server accepts");
+    hc_cl_link_begin(&client->link, answer, now_us);
+    client->desync = (struct hc_cl_desync){.count = 0};
+    if (client->world != NULL &&
+        !hc_cl_world_build(client->world, welcome, timing->effective.input_delay)) {
+        end_with(client, HC_CLOSE_ERROR);
+        return HC_NO_MEMORY;
+    }
+    client->state = HC_CLIENT_JOINING;
+    client->stats.reconnects += again;
+    hc_cl_events_put(&client->events,
+                     &(struct hc_client_event){.kind = again ? HC_CLIENT_EVENT_RECONNECTED
+                                                             : HC_CLIENT_EVENT_ACCEPTED,
+                                               .resumed = again && welcome->resumed});
+    log_line(client, "accepted by the server");
+    return HC_OK;
+}
+
+static enum hc_status receive_other(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                    uint64_t now_us) {
+    struct hc_cl_link *link = &client->link;
+    struct hc_cl_answer answer;
+    if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_RESET) {
+        enum hc_status status = hc_cl_link_check_reset(link, bytes, size);
+        if (status == HC_OK)
+            lose(client, HC_CLIENT_LOSS_RESET, 0, now_us);
+        return status;
+    }
+    enum hc_status status =
+        hc_cl_handshake_receive(&link->handshake, &link->body, bytes, size, now_us, &answer);
+    if (answer.kind == HC_CL_ANSWER_ACCEPT)
+        status = accept(client, &answer, now_us);
+    else if (answer.kind == HC_CL_ANSWER_DENY)
+        end_denied(client, &answer.deny);
+    sodium_memzero(&answer.keys, sizeof answer.keys);
+    return status;
+}
 
 enum hc_status hc_client_receive(struct hc_client *client, const uint8_t *bytes, size_t size,
                                  uint64_t now_us) {
@@ -227,49 +450,61 @@ enum hc_status hc_client_receive(struct hc_client *client, const uint8_t *bytes,
     enum hc_status status = HC_UNEXPECTED;
     bool is_data = hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA;
     bool closed = client->state == HC_CLIENT_CLOSED;
-    if (is_data && (!closed || client->connection.closed_by_peer))
-        status = hc_cl_receive_data(client, bytes, size, now_us);
+    if (is_data && (!closed || client->link.connection.closed_by_peer))
+        status = receive_data(client, bytes, size, now_us);
     else if (!is_data && !closed)
-        status = hc_cl_handshake_receive(client, bytes, size, now_us);
+        status = receive_other(client, bytes, size, now_us);
     if (status != HC_OK)
         client->stats.rejected[status]++;
     return status;
 }
 
+// ---- Time ---------------------------------------------------------------------------------------
+
 void hc_client_set_input(struct hc_client *client, unsigned index, const void *input) {
     HC_ASSERT(index < client->config.players && input != NULL);
-    hc_cl_predict_set_input(client, index, input);
-}
-
-static bool predicting(const struct hc_client *client) {
-    return client->state == HC_CLIENT_PLAYING || client->state == HC_CLIENT_STALLED;
+    hc_cl_inputs_press(&client->link.inputs, index, input);
 }
 
 /// When the attempt to connect, or the connection, times out.
 static uint64_t timeout_us(const struct hc_client *client) {
+    const struct hc_client_config *config = &client->config;
     if (client->state == HC_CLIENT_CONNECTING)
-        return client->begun_us + client->config.timeout_us + client->handshake.denied_us;
+        return client->begun_us + config->timeout_us + client->link.handshake.attempt.denied_us;
     if (client->state == HC_CLIENT_RECONNECTING)
-        return client->lost_us + client->config.reconnect_us;
-    return hc_connection_lost_us(&client->connection, client->config.timeout_us);
+        return client->lost_us + config->reconnect_us;
+    return hc_connection_lost_us(&client->link.connection, config->timeout_us);
 }
 
 static void time_out(struct hc_client *client, uint64_t now_us) {
-    if (!hc_cl_handshake_active(client)) {
-        hc_cl_session_lose(client, HC_CLIENT_LOSS_SILENCE, 0, now_us);
+    const struct hc_cl_attempt *attempt = &client->link.handshake.attempt;
+    if (!attempt->active) {
+        lose(client, HC_CLIENT_LOSS_SILENCE, 0, now_us);
         return;
     }
-    const struct hc_cl_handshake *handshake = &client->handshake;
-    hc_cl_session_log(client,
-                      handshake->hinted ? "refused by the server" : "the server does not answer");
-    hc_cl_session_close(client, &(struct hc_client_event){.kind = handshake->hinted
-                                                                      ? HC_CLIENT_EVENT_DENIED
-                                                                      : HC_CLIENT_EVENT_TIMEOUT,
-                                                          .deny = handshake->hint.reason,
-                                                          .retry_ms = handshake->hint.retry_ms});
+    if (attempt->hinted) {
+        end_denied(client, &attempt->hint);
+        return;
+    }
+    log_line(client, "the server does not answer");
+    end(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_TIMEOUT});
+}
+
+static void advance_handshake(struct hc_client *client, uint64_t now_us) {
+    if (hc_cl_handshake_advance(&client->link.handshake, now_us))
+        return;
+    log_line(client, "the server is of another build");
+    end(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_VERSION});
+}
+
+static struct hc_cl_pace pace_of(const struct hc_client *client) {
+    return (struct hc_cl_pace){.ticks = client->timing.ticks,
+                               .interval_us = hc_cl_timing_interval_us(&client->timing),
+                               .steady = client->state == HC_CLIENT_PLAYING};
 }
 
 void hc_client_advance(struct hc_client *client, uint64_t now_us) {
+    struct hc_cl_link *link = &client->link;
     if (client->state == HC_CLIENT_CLOSED)
         return;
     if (now_us >= timeout_us(client)) {
@@ -277,31 +512,18 @@ void hc_client_advance(struct hc_client *client, uint64_t now_us) {
         if (client->state == HC_CLIENT_CLOSED)
             return;
     }
-    if (predicting(client) && hc_connection_keys_expired(&client->connection, now_us))
-        hc_cl_session_lose(client, HC_CLIENT_LOSS_RENEWAL, 0, now_us);
-    if (hc_cl_handshake_active(client)) {
-        hc_cl_handshake_advance(client, now_us);
+    if (is_predicting(client) && hc_connection_keys_expired(&link->connection, now_us))
+        lose(client, HC_CLIENT_LOSS_RENEWAL, 0, now_us);
+    if (hc_cl_link_connects(link)) {
+        advance_handshake(client, now_us);
         return;
     }
-    if (predicting(client))
-        hc_cl_predict_advance(client, now_us);
-    hc_cl_desync_advance(client, now_us);
-    hc_cl_send_advance(client, now_us);
-}
-
-size_t hc_client_send(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
-                      uint64_t now_us) {
-    size_t size = 0;
-    if (client->close_unanswered)
-        size = hc_connection_answer_close(&client->connection, out, now_us);
-    else if (hc_cl_handshake_active(client))
-        size = hc_cl_handshake_send(client, out, now_us);
-    else if (client->state != HC_CLIENT_CLOSED)
-        size = hc_cl_send_next(client, out, now_us);
-    client->close_unanswered = false;
-    client->stats.datagrams_out += size > 0;
-    client->stats.bytes_out += size;
-    return size;
+    if (is_predicting(client))
+        predict(client, now_us);
+    end_question(client, now_us);
+    struct hc_cl_pace pace = pace_of(client);
+    if (client->state != HC_CLIENT_LEAVING)
+        hc_cl_link_advance(link, &pace, now_us);
 }
 
 static uint64_t earlier(uint64_t a_us, uint64_t b_us) {
@@ -309,132 +531,118 @@ static uint64_t earlier(uint64_t a_us, uint64_t b_us) {
 }
 
 uint64_t hc_client_deadline(const struct hc_client *client) {
-    if (client->close_unanswered)
-        return client->connection.received_us;
+    const struct hc_cl_link *link = &client->link;
+    if (link->close_unanswered)
+        return link->connection.received_us;
     if (client->state == HC_CLIENT_CLOSED)
         return UINT64_MAX;
     uint64_t deadline_us = timeout_us(client);
-    if (hc_cl_handshake_active(client))
-        return earlier(deadline_us, hc_cl_handshake_deadline(client));
-    if (predicting(client))
+    if (hc_cl_link_connects(link))
+        return earlier(deadline_us, hc_cl_handshake_deadline(&link->handshake));
+    if (client->state == HC_CLIENT_LEAVING)
+        return earlier(deadline_us, hc_connection_close_due_us(&link->connection));
+    if (is_predicting(client))
         deadline_us = earlier(deadline_us, hc_cl_predict_deadline(client));
-    return earlier(deadline_us, hc_cl_send_deadline(client));
-}
-
-bool hc_client_poll_event(struct hc_client *client, struct hc_client_event *event) {
-    struct hc_cl_events *events = &client->events;
-    if (events->count == 0)
-        return false;
-    *event = events->queue[events->first];
-    events->first = (events->first + 1) % HC_CL_EVENTS;
-    events->count--;
-    return true;
+    struct hc_cl_pace pace = pace_of(client);
+    return earlier(deadline_us, hc_cl_link_deadline(link, &pace));
 }
 
 void hc_client_leave(struct hc_client *client, uint64_t now_us) {
     if (client->state == HC_CLIENT_CLOSED || client->state == HC_CLIENT_LEAVING)
         return;
-    if (hc_cl_handshake_active(client)) { // no connection to close
-        hc_cl_session_close_with(client, HC_CLOSE_LEFT);
+    if (hc_cl_link_connects(&client->link)) { // no connection to close
+        end_with(client, HC_CLOSE_LEFT);
         return;
     }
-    client->state = HC_CLIENT_LEAVING;
-    hc_connection_close(&client->connection, &(struct hc_close){.reason = HC_CLOSE_LEFT}, true,
-                        now_us);
+    leave(client, &(struct hc_close){.reason = HC_CLOSE_LEFT}, now_us);
 }
+
+// ---- Sending ------------------------------------------------------------------------------------
+
+/// Writes CLOSE if due. The session ends with the last one.
+static size_t send_close(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
+                         uint64_t now_us) {
+    struct hc_connection *connection = &client->link.connection;
+    size_t size = hc_connection_send_close(connection, out, now_us);
+    if (connection->closes_left == 0)
+        end_with(client, connection->close.reason);
+    return size;
+}
+
+/// Writes DATA if due and returns its size, else 0.
+static size_t send_data(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
+                        uint64_t now_us) {
+    struct hc_cl_link *link = &client->link;
+    struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
+    if (!hc_cl_sending_take_due(&link->sending))
+        return 0;
+    struct hc_cl_input_report report = hc_cl_predict_report(client);
+    size_t compare = hc_cl_desync_reserve(&client->desync);
+    size_t reserved = compare + hc_cl_link_reserve(link, compare == 0);
+    hc_cl_link_put_inputs(link, &body, reserved, &report, now_us);
+    hc_cl_link_put_path(link, &body);
+    hc_cl_desync_put(&client->desync, &body, now_us);
+    size_t size = hc_cl_link_finish_data(link, &body, out, now_us);
+    if (size == 0) {
+        log_line(client, "all datagram numbers are used up");
+        end_with(client, HC_CLOSE_ERROR);
+    }
+    return size;
+}
+
+size_t hc_client_send(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
+                      uint64_t now_us) {
+    struct hc_cl_link *link = &client->link;
+    size_t size = 0;
+    if (link->close_unanswered)
+        size = hc_cl_link_answer_close(link, out, now_us);
+    else if (hc_cl_link_connects(link))
+        size = hc_cl_handshake_send(&link->handshake, &link->connection, out, now_us);
+    else if (client->state == HC_CLIENT_LEAVING)
+        size = send_close(client, out, now_us);
+    else if (client->state != HC_CLIENT_CLOSED)
+        size = send_data(client, out, now_us);
+    client->stats.datagrams_out += size > 0;
+    client->stats.bytes_out += size;
+    return size;
+}
+
+// ---- Messages -----------------------------------------------------------------------------------
 
 enum hc_status hc_client_send_message(struct hc_client *client, const void *message, size_t size) {
     if (client->state == HC_CLIENT_LEAVING || client->state == HC_CLIENT_CLOSED)
         return HC_UNEXPECTED;
-    return hc_events_put(&client->messages.out, message, size);
+    return hc_events_put(&client->link.messages.out, message, size);
 }
 
 const uint8_t *hc_client_next_message(struct hc_client *client, size_t *size) {
-    return hc_events_next(&client->messages.in, size);
+    return hc_events_next(&client->link.messages.in, size);
 }
 
 enum hc_status hc_client_send_unreliable(struct hc_client *client, const void *message,
                                          size_t size) {
-    bool connected = client->state == HC_CLIENT_JOINING || client->state == HC_CLIENT_PLAYING ||
-                     client->state == HC_CLIENT_STALLED;
-    if (!connected)
+    if (client->state != HC_CLIENT_JOINING && !is_predicting(client))
         return HC_UNEXPECTED;
-    enum hc_status status = hc_unreliable_put(&client->messages.unreliable_out, message, size);
+    enum hc_status status = hc_unreliable_put(&client->link.messages.unreliable_out, message, size);
     client->stats.unreliable_dropped += status == HC_FULL;
     return status;
 }
 
 const uint8_t *hc_client_next_unreliable(struct hc_client *client, size_t *size) {
-    return hc_unreliable_next(&client->messages.unreliable_in, size);
+    return hc_unreliable_next(&client->link.messages.unreliable_in, size);
 }
 
-// ---- Queries ----------------------------------------------------------------------------------
-
-enum hc_client_state hc_client_state(const struct hc_client *client) {
-    return client->state;
+bool hc_client_poll_event(struct hc_client *client, struct hc_client_event *event) {
+    return hc_cl_events_next(&client->events, event);
 }
 
-struct hc_client_attempt hc_client_attempt(const struct hc_client *client) {
-    const struct hc_cl_handshake *handshake = &client->handshake;
-    return (struct hc_client_attempt){.answered = handshake->answered || handshake->hinted,
-                                      .denied = handshake->hinted,
-                                      .proven = handshake->proven,
-                                      .deny = handshake->hint.reason,
-                                      .protocol_id =
-                                          handshake->version_received ? handshake->version_id : 0};
+// ---- For bots -----------------------------------------------------------------------------------
+
+bool hc_cl_session_head(const struct hc_client *client, hc_tick *head) {
+    *head = client->timing.head;
+    return client->link.newest.any;
 }
 
-const struct hc_world *hc_client_world(const struct hc_client *client) {
-    return client->timeline != NULL ? &client->world : NULL;
-}
-
-hc_player hc_client_player(const struct hc_client *client, unsigned index) {
-    return index < client->welcome.own_count ? client->welcome.own[index] : HC_NO_PLAYER;
-}
-
-const struct hc_timeline *hc_client_timeline(const struct hc_client *client) {
-    return client->timeline;
-}
-
-bool hc_client_snapshot(const struct hc_client *client, hc_tick *shown, hc_tick *as_of) {
-    if (!client->newest.any)
-        return false;
-    *shown = client->newest.snapshot.tick;
-    *as_of = client->newest.snapshot.as_of;
-    return true;
-}
-
-bool hc_client_final(const struct hc_client *client, hc_tick *tick, uint64_t *chain) {
-    if (!client->newest.has_chain)
-        return false;
-    *tick = client->newest.final;
-    if (chain != NULL)
-        *chain = client->newest.chain;
-    return true;
-}
-
-bool hc_client_show_tick(const struct hc_client *client, uint64_t now_us, hc_tick *tick,
-                         uint32_t *fraction) {
-    if (!client->newest.any || client->is_light)
-        return false;
-    struct hc_cl_interpolation_times times = hc_cl_session_shown(client, now_us);
-    *tick = times.own.tick;
-    *fraction = times.own.fraction;
-    return true;
-}
-
-bool hc_client_show_tick_of(const struct hc_client *client, uint64_t now_us, hc_entity entity,
-                            hc_tick *tick, uint32_t *fraction) {
-    if (!client->newest.any || client->is_light || entity >= client->world.entities)
-        return false;
-    struct hc_cl_interpolation_times times = hc_cl_session_shown(client, now_us);
-    struct hc_cl_interpolation_time time =
-        hc_cl_interpolation_time_of(&client->interpolation, &times, entity);
-    *tick = time.tick;
-    *fraction = time.fraction;
-    return true;
-}
-
-const struct hc_client_stats *hc_client_stats(const struct hc_client *client) {
-    return &client->stats;
+uint32_t hc_cl_session_tick_rate(const struct hc_client *client) {
+    return client->link.welcome.tick_rate;
 }

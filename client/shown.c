@@ -1,25 +1,57 @@
-/// Owns the reads of a game that draws: the visible entities, and their fields in the game's own
-/// units.
+/// Owns the reads of a game that draws: the visible entities, their fields in the game's own units,
+/// and the game events.
 #include "client/shown.h"
 
-#include "client/session_internal.h"
-
+#include "client/client.h"
+#include "common/elapsed.h"
 #include "hindcast/check.h"
+
+/// Whether there is a state to show.
+static bool has_state(const struct hc_client *client) {
+    return client->world != NULL && client->link.newest.any;
+}
+
+/// The times shown at `now_us`, if there is a state.
+static struct hc_cl_interpolation_times times_at(const struct hc_client *client, uint64_t now_us) {
+    return hc_cl_world_times(client->world, hc_since(client->timing.head_us, now_us));
+}
+
+bool hc_client_show_tick(const struct hc_client *client, uint64_t now_us, hc_tick *tick,
+                         uint32_t *fraction) {
+    if (!has_state(client))
+        return false;
+    struct hc_cl_interpolation_times times = times_at(client, now_us);
+    *tick = times.own.tick;
+    *fraction = times.own.fraction;
+    return true;
+}
+
+bool hc_client_show_tick_of(const struct hc_client *client, uint64_t now_us, hc_entity entity,
+                            hc_tick *tick, uint32_t *fraction) {
+    if (!has_state(client) || entity >= client->world->game_world.entities)
+        return false;
+    struct hc_cl_interpolation_times times = times_at(client, now_us);
+    struct hc_cl_interpolation_time time =
+        hc_cl_interpolation_time_of(&client->world->interpolation, &times, entity);
+    *tick = time.tick;
+    *fraction = time.fraction;
+    return true;
+}
 
 bool hc_client_show(const struct hc_client *client, uint64_t now_us, hc_entity entity,
                     struct hc_client_shown *shown) {
     int64_t fields[HC_FIELDS_MAX];
-    const struct hc_world *world = &client->world;
-    if (!client->newest.any || client->is_light)
+    const struct hc_cl_world *world = client->world;
+    if (!has_state(client))
         return false;
-    struct hc_cl_interpolation_times times = hc_cl_session_shown(client, now_us);
-    if (!hc_cl_interpolation_show(&client->interpolation, client->timeline, &times, now_us, entity,
+    struct hc_cl_interpolation_times times = times_at(client, now_us);
+    if (!hc_cl_interpolation_show(&world->interpolation, world->timeline, &times, now_us, entity,
                                   fields))
         return false;
     shown->entity = entity;
-    shown->owner = world->owner_of[entity];
-    shown->kind = world->kind_of[entity];
-    shown->table = hc_world_kind(world, entity);
+    shown->owner = world->game_world.owner_of[entity];
+    shown->kind = world->game_world.kind_of[entity];
+    shown->table = hc_world_kind(&world->game_world, entity);
     for (uint16_t f = 0; f < shown->table->field_count; f++)
         shown->values[f] = (double)fields[f] / HC_CL_INTERPOLATION_UNIT;
     return true;
@@ -27,24 +59,46 @@ bool hc_client_show(const struct hc_client *client, uint64_t now_us, hc_entity e
 
 bool hc_client_show_next(const struct hc_client *client, uint64_t now_us, hc_entity *next,
                          struct hc_client_shown *shown) {
-    while (*next < client->world.entities)
+    while (has_state(client) && *next < client->world->game_world.entities)
         if (hc_client_show(client, now_us, (*next)++, shown))
             return true;
     return false;
 }
 
+bool hc_client_poll_visible(struct hc_client *client, uint64_t now_us,
+                            struct hc_client_visible *change) {
+    const struct hc_world *world = hc_client_world(client);
+    hc_entity entity;
+    while (world != NULL && hc_cl_seen_next(&client->world->seen, world->entities, &entity)) {
+        struct hc_client_shown shown;
+        bool visible = hc_client_show(client, now_us, entity, &shown);
+        if (!hc_cl_seen_differs(&client->world->seen, entity, visible))
+            continue;
+        *change = (struct hc_client_visible){.entity = entity,
+                                             .owner = world->owner_of[entity],
+                                             .kind = world->kind_of[entity],
+                                             .visible = visible};
+        return true;
+    }
+    return false;
+}
+
+bool hc_client_next_game_event(struct hc_client *client, struct hc_client_game_event *event) {
+    return client->world != NULL && hc_cl_game_events_next(&client->world->game_events, event);
+}
+
 void hc_cl_shown_world(struct hc_client *client, hc_tick *tick, const uint8_t **presence,
                        const uint8_t **states) {
-    const struct hc_timeline *timeline = client->timeline;
+    struct hc_cl_world *world = client->world;
+    HC_ASSERT(has_state(client));
+    const struct hc_timeline *timeline = world->timeline;
     hc_tick head = hc_timeline_head(timeline), oldest = hc_timeline_oldest(timeline);
-    HC_ASSERT(client->newest.any && !client->is_light);
-    hc_tick others =
-        hc_tick_max(hc_tick_back(head, hc_cl_display_others(&client->display)), oldest);
-    *tick = hc_tick_max(hc_tick_back(head, client->display.offset), oldest);
+    hc_tick others = hc_tick_max(hc_tick_back(head, hc_cl_display_others(&world->display)), oldest);
+    *tick = hc_tick_max(hc_tick_back(head, world->display.offset), oldest);
     *presence = hc_timeline_presence(timeline, *tick);
     *states = hc_timeline_states(timeline, *tick);
     if (others != *tick)
-        hc_cl_interpolation_compose(&client->interpolation, timeline, *tick, others, presence,
+        hc_cl_interpolation_compose(&world->interpolation, timeline, *tick, others, presence,
                                     states);
 }
 

@@ -1,4 +1,4 @@
-/// Derives the key of the client's ratchet from entropy, token and time.
+/// Derives the key of the client's ratchet from entropy, token and time, and draws numbers from it.
 #include "client/link/entropy.h"
 
 #include "common/bytes.h"
@@ -29,4 +29,11 @@ void hc_cl_entropy_begin(const struct hc_client_config *config, uint64_t now_us,
     hc_ratchet_init(out, key);
     sodium_memzero(entropy, sizeof entropy);
     sodium_memzero(key, sizeof key);
+}
+
+uint32_t hc_cl_entropy_draw_below(struct hc_ratchet *ratchet, uint32_t bound) {
+    uint8_t drawn[4];
+    hc_ratchet_draw(ratchet, drawn, sizeof drawn);
+    struct hc_reader reader = hc_bytes_reader(drawn, sizeof drawn);
+    return hc_bytes_get_u32(&reader) % bound;
 }

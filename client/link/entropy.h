@@ -13,3 +13,6 @@
 /// time separate two runs to which a caller gave the same 32 bytes.
 void hc_cl_entropy_begin(const struct hc_client_config *config, uint64_t now_us,
                          struct hc_ratchet *out);
+
+/// Draws an unpredictable number below `bound`, which is not 0.
+uint32_t hc_cl_entropy_draw_below(struct hc_ratchet *ratchet, uint32_t bound);

@@ -1,9 +1,6 @@
 /// Owns the predicted game events, and the queue from which the game reads.
 #include "client/world/game_events.h"
 
-#include "client/session_internal.h"
-#include "hindcast/check.h"
-
 // ---- The queue ----------------------------------------------------------------------------------
 
 /// Queues an event for the game; drops the oldest if too many are unread.
@@ -23,8 +20,7 @@ static void queue(struct hc_cl_game_events *events, enum hc_client_game_event_st
                                       .number = hc_game_event_number(event->event)};
 }
 
-bool hc_client_next_game_event(struct hc_client *client, struct hc_client_game_event *event) {
-    struct hc_cl_game_events *events = &client->game_events;
+bool hc_cl_game_events_next(struct hc_cl_game_events *events, struct hc_client_game_event *event) {
     if (events->unread == 0)
         return false;
     *event = events->queue[events->first];

@@ -24,6 +24,7 @@ struct hc_cl_predicted_event {
     hc_game_event event;
 };
 
+/// Only game_events.c writes to it.
 struct hc_cl_game_events {
     uint64_t scanned; ///< the greatest hc_timeline_events_changed so far
     bool any;         ///< a snapshot came
@@ -46,3 +47,7 @@ void hc_cl_game_events_predict(struct hc_cl_game_events *events, const struct hc
 /// Takes the events of an accepted snapshot.
 void hc_cl_game_events_take(struct hc_cl_game_events *events, const struct hc_cl_received *snapshot,
                             struct hc_client_stats *stats);
+
+/// Removes the oldest event that the game has not read and writes it to `*event`; false: there is
+/// none.
+bool hc_cl_game_events_next(struct hc_cl_game_events *events, struct hc_client_game_event *event);

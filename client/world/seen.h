@@ -12,6 +12,7 @@ struct hc_cl_seen_name {
     char name[HC_NAME_MAX + 1]; ///< with a zero at its end; empty: not known
 };
 
+/// Only seen.c writes to it.
 struct hc_cl_seen {
     struct hc_cl_seen_name *names; ///< [players]
     hc_tick *roster;               ///< [players] tick + 1 of the newest join or leave; 0: none
@@ -30,3 +31,13 @@ bool hc_cl_seen_name(struct hc_cl_seen *seen, const struct hc_player_name *name,
 
 /// Forgets the name of a player that a snapshot in the DATA `seq` drops, unless it came later.
 void hc_cl_seen_forget(struct hc_cl_seen *seen, hc_player player, uint32_t seq);
+
+/// The known name of a player; NULL: none. A join or a leave ends the name before it.
+const char *hc_cl_seen_name_of(const struct hc_cl_seen *seen, hc_player player);
+
+/// Writes the entity that is examined next to `*entity`. False: the round has examined all
+/// `entities`, and a new one begins.
+bool hc_cl_seen_next(struct hc_cl_seen *seen, uint32_t entities, hc_entity *entity);
+
+/// Notes whether an entity is visible; true: it was not so in the newest report about it.
+bool hc_cl_seen_differs(struct hc_cl_seen *seen, hc_entity entity, bool visible);

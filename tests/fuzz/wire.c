@@ -1,7 +1,7 @@
 /// The network of a fuzz program: flights, and forged or changed datagrams with right seals.
 #include "tests/fuzz/wire.h"
 
-#include "client/session_internal.h"
+#include "client/client.h"
 #include "hindcast/check.h"
 
 #include <string.h>
@@ -16,7 +16,8 @@ static void learn_connect(struct fuzz_wire *wire, const uint8_t *bytes, size_t s
     wire->endpoint.protocol_id = connect.protocol_id;
     memcpy(wire->endpoint.credential.token, connect.token, HC_TOKEN_SIZE);
     memcpy(wire->endpoint.credential.secret, token.secret, HC_TOKEN_SECRET_SIZE);
-    memcpy(wire->endpoint.secret, wire->client->handshake.secret, HC_EXCHANGE_KEY_SIZE);
+    memcpy(wire->endpoint.secret, wire->client->link.handshake.attempt.secret,
+           HC_EXCHANGE_KEY_SIZE);
 }
 
 /// Learns nonce, cid and seqs from a datagram of an end.

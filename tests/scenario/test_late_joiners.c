@@ -3,7 +3,7 @@
 #include "tests/scenario/require.h"
 #include "tests/scenario/snapshot_check.h"
 
-#include "client/session_internal.h"
+#include "client/client.h"
 #include "hindcast/arena.h"
 #include "tests/run_suite.h"
 

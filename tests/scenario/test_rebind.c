@@ -1,6 +1,6 @@
 /// Clients change their address every other second, and thieves send copies from other addresses;
 /// the tests count the cost.
-#include "client/session_internal.h"
+#include "client/client.h"
 #include "tests/scenario/scenario.h"
 #include "tests/scenario/require.h"
 #include "tests/sim/sim.h"
@@ -335,8 +335,8 @@ START_TEST(a_client_that_moves_to_a_path_of_smaller_datagrams_plays_on) {
     struct hc_client *client = hc_sim_client(sim, 0);
     unsigned received = 0;
     for (unsigned i = 0; i < EVENTS; i++)
-        ck_assert_int_eq(hc_sv_host_send_message(hc_sim_host(sim), client->connection.cid, event,
-                                                 sizeof event, hc_sim_host_now(sim)),
+        ck_assert_int_eq(hc_sv_host_send_message(hc_sim_host(sim), client->link.connection.cid,
+                                                 event, sizeof event, hc_sim_host_now(sim)),
                          HC_OK);
     narrow.most = MOST;
     narrow.silence_us = 0;

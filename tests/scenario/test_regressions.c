@@ -2,7 +2,7 @@
 #include "tests/scenario/scenario.h"
 #include "tests/scenario/require.h"
 
-#include "client/session_internal.h"
+#include "client/client.h"
 #include "hindcast/arena.h"
 #include "tests/run_suite.h"
 
@@ -263,8 +263,8 @@ START_TEST(messages_during_a_blackout_do_not_displace_snapshots) {
     struct hc_client *core = hc_sim_client(sim, 0);
     const struct hc_client_stats *stats = hc_client_stats(core);
     for (unsigned i = 0; i < MESSAGES; i++)
-        ck_assert_int_eq(hc_sv_host_send_message(hc_sim_host(sim), core->connection.cid, message,
-                                                 sizeof message, hc_sim_host_now(sim)),
+        ck_assert_int_eq(hc_sv_host_send_message(hc_sim_host(sim), core->link.connection.cid,
+                                                 message, sizeof message, hc_sim_host_now(sim)),
                          HC_OK);
     struct hc_network_sim_config blackout = config.up;
     blackout.loss_ppm = 1000000; // so that the messages are sent repeatedly
@@ -297,8 +297,8 @@ START_TEST(a_low_snapshot_rate_does_not_delay_messages) {
     hc_sim_run(sim, 3 * SECOND_US);
     struct hc_client *core = hc_sim_client(sim, 0);
     for (unsigned i = 0; i < MESSAGES; i++)
-        ck_assert_int_eq(hc_sv_host_send_message(hc_sim_host(sim), core->connection.cid, message,
-                                                 sizeof message, hc_sim_host_now(sim)),
+        ck_assert_int_eq(hc_sv_host_send_message(hc_sim_host(sim), core->link.connection.cid,
+                                                 message, sizeof message, hc_sim_host_now(sim)),
                          HC_OK);
     hc_sim_run(sim, WITHIN_S * SECOND_US);
     unsigned received = 0;

@@ -1,7 +1,7 @@
 /// The tickets with which clients reconnect.
 #include "tests/scenario/scenario.h"
 
-#include "client/session_internal.h"
+#include "client/client.h"
 #include "hindcast/arena.h"
 #include "tests/run_suite.h"
 
@@ -15,11 +15,11 @@ START_TEST(every_ticket_has_a_secret_of_its_own) {
     ck_assert_ptr_nonnull(sim);
     for (unsigned i = 0; i < CLIENTS; i++) {
         ck_assert(hc_sim_connect(sim, i));
-        before[i] = hc_sim_client(sim, i)->credential;
+        before[i] = hc_sim_client(sim, i)->link.handshake.credential;
     }
     hc_sim_run(sim, SECOND_US);
     for (unsigned i = 0; i < CLIENTS; i++) {
-        after[i] = hc_sim_client(sim, i)->credential;
+        after[i] = hc_sim_client(sim, i)->link.handshake.credential;
         ck_assert_mem_ne(after[i].token, before[i].token, HC_TOKEN_SIZE);
         ck_assert_mem_ne(after[i].secret, before[i].secret, HC_TOKEN_SECRET_SIZE);
         ck_assert_mem_ne(after[i].secret, zeros, HC_TOKEN_SECRET_SIZE);

@@ -1,7 +1,7 @@
 /// Tokens, keys and sealing of one end of a connection.
 #include "tests/sim/endpoint.h"
 
-#include "client/session_internal.h"
+#include "client/client.h"
 #include "hindcast/check.h"
 #include "hindcast/rng.h"
 
@@ -134,7 +134,7 @@ enum hc_status hc_endpoint_derive_keys(struct hc_endpoint *endpoint,
 }
 
 void hc_endpoint_serve(struct hc_endpoint *endpoint, const struct hc_client *client) {
-    hc_seal_public(client->handshake.secret, endpoint->client_key);
+    hc_seal_public(client->link.handshake.attempt.secret, endpoint->client_key);
 }
 
 enum hc_status hc_endpoint_get_accept(struct hc_endpoint *endpoint, const uint8_t *bytes,

@@ -2,7 +2,7 @@
 #include "tests/sim/sim.h"
 
 #include "client/light.h"
-#include "client/session_internal.h"
+#include "client/client.h"
 #include "common/bytes.h"
 #include "hindcast/check.h"
 #include "hindcast/rng.h"
@@ -240,7 +240,8 @@ static void drain_client(struct hc_sim *sim, unsigned client) {
         if (!tamper(sim, client, bytes, size))
             continue;
         if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_CONNECT)
-            hc_unsealer_note_connect(sim->unsealer, bytes, size, seat->client->handshake.secret);
+            hc_unsealer_note_connect(sim->unsealer, bytes, size,
+                                     seat->client->link.handshake.attempt.secret);
         if (hooks->client_sent != NULL)
             hooks->client_sent(sim->config.context, sim, client,
                                open_for_hook(sim, true, bytes, size, opened), size);

@@ -29,10 +29,10 @@ FAULTS = {
         "            return;\n",
     ),
     "acknowledged-plus-one": Fault(
-        "client/timing.c",
+        "client/link/newest.c",
         "the client takes one input too many for acknowledged, and does not send it again",
-        "        wanted = hc_tick_min(wanted, newest->complete[i] + 1);\n",
-        "        wanted = hc_tick_min(wanted, newest->complete[i] + 2);\n",
+        "        wanted = hc_tick_min(wanted, snapshot->complete[i] + 1);\n",
+        "        wanted = hc_tick_min(wanted, snapshot->complete[i] + 2);\n",
     ),
     "snapshot-of-wrong-player": Fault(
         "server/replication/look.c",
@@ -97,20 +97,19 @@ FAULTS = {
         "            hc_sv_receive_force(host, peer, p, head - late_limit + 2);\n",
     ),
     "stamped-twice": Fault(
-        "client/timing.c",
+        "client/predict.c",
         "after a stall some ticks get their inputs a second time",
-        "    client->state = HC_CLIENT_PLAYING;\n"
-        "    hc_cl_session_event",
-        "    client->state = HC_CLIENT_PLAYING;\n"
-        "    client->prediction.any = false;\n"
-        "    hc_cl_session_event",
+        "        hc_cl_timing_resume(timing);\n",
+        "        if (timing->stalled)\n"
+        "            client->link.inputs.any = false;\n"
+        "        hc_cl_timing_resume(timing);\n",
     ),
     "stamps-skipped": Fault(
-        "client/timing.c",
+        "client/link/inputs.c",
         "after a leap the client does not fill the gap in its inputs",
-        "    for (hc_tick t = from; t < end; t++)\n"
-        "        stamp(client, t);\n",
-        "    (void)from;\n",
+        "    for (hc_tick tick = first; tick < end; tick++)\n"
+        "        stamp(inputs, tick, shown);\n",
+        "    first = end;\n",
     ),
     "forgotten-before-sent": Fault(
         "client/link/sending.c",
@@ -407,16 +406,16 @@ FAULTS = {
     ),
     # ---- Lag compensation, and what is shown ----
     "shown-tick-of-own": Fault(
-        "client/timing.c",
+        "client/predict.c",
         "an input tells when its player was shown itself, not when it was shown the others",
-        "shown_ago(client, tick, hc_cl_display_others(&client->display));",
-        "shown_ago(client, tick, client->display.offset);",
+        ".others = hc_tick_max(hc_tick_back(head, behind.others), behind.oldest)",
+        ".others = hc_tick_max(hc_tick_back(head, behind.own), behind.oldest)",
     ),
     "own-shown-tick-of-others": Fault(
-        "client/timing.c",
+        "client/predict.c",
         "an input tells when its player was shown the others, not when it was shown itself",
-        "shown_ago(client, tick, client->display.offset);",
-        "shown_ago(client, tick, hc_cl_display_others(&client->display));",
+        ".own = hc_tick_max(hc_tick_back(head, behind.own), behind.oldest)",
+        ".own = hc_tick_max(hc_tick_back(head, behind.others), behind.oldest)",
     ),
     "shown-tick-unlimited": Fault(
         "server/receive.c",
@@ -431,10 +430,10 @@ FAULTS = {
         "    if (own_field != NULL && hc_field_get(own_field, input) > game->lookback)\n",
     ),
     "display-offset-of-own": Fault(
-        "client/link/sending.c",
+        "client/predict.c",
         "a client reports how late it shows itself, not the others",
-        "hc_cl_display_farthest(&client->display)",
-        "client->display.offset",
+        ".farthest = hc_cl_display_farthest(&world->display)",
+        ".farthest = world->display.offset",
     ),
     "others-not-late-enough": Fault(
         "client/world/display.c",
@@ -545,20 +544,20 @@ FAULTS = {
         "    if (peer->state == HC_SV_PEER_FREE)\n",
     ),
     "messages-hide-round-trips": Fault(
-        "client/world/world.c",
+        "client/session.c",
         "a round trip counts only where the snapshot is the first to acknowledge the datagram",
-        "    if (received.snapshot != NULL && !client->is_light)\n"
+        "    if (received->world.snapshot != NULL)\n"
         "        hc_cl_snapshot_reader_accept",
-        "    if (received.snapshot == NULL && accepted.count > 0)\n"
-        "        client->connection.measured = accepted.acked[0].seq;\n"
-        "    if (received.snapshot != NULL && !client->is_light)\n"
+        "    if (received->header == NULL && accepted->count > 0)\n"
+        "        link->connection.measured = accepted->acked[0].seq;\n"
+        "    if (received->world.snapshot != NULL)\n"
         "        hc_cl_snapshot_reader_accept",
     ),
     "gives-up-early": Fault(
         "client/session.c",
         "a client tries to reconnect for half of the time",
-        "        return client->lost_us + client->config.reconnect_us;\n",
-        "        return client->lost_us + client->config.reconnect_us / 2;\n",
+        "        return client->lost_us + config->reconnect_us;\n",
+        "        return client->lost_us + config->reconnect_us / 2;\n",
     ),
     "numbers-carried-over": Fault(
         "proto/connection.c",
@@ -613,13 +612,10 @@ FAULTS = {
         "    return (void)rtt_us, hc_offset(now_us, server_us);\n",
     ),
     "stall-for-good": Fault(
-        "client/timing.c",
+        "client/predict.c",
         "a client that has stalled once stays stalled",
-        "    } else {\n"
-        "        unstall(client);\n"
-        "    }\n",
-        "    }\n"
-        "    (void)unstall;\n",
+        "    if (!hc_cl_timing_must_stall(timing, target)) {\n",
+        "    if (!timing->stalled && !hc_cl_timing_must_stall(timing, target)) {\n",
     ),
 }
 

@@ -1,5 +1,5 @@
 /// Owns the hooks of the simulation: they follow connections and snapshots, and call the checkers.
-#include "client/session_internal.h"
+#include "client/client.h"
 #include "hindcast/rng.h"
 #include "proto/datagram.h"
 #include "server/host_internal.h"

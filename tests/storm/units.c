@@ -1,7 +1,7 @@
 /// Owns digests of units, on the server and as each client received them.
 #include "tests/storm/units.h"
 
-#include "client/session_internal.h"
+#include "client/client.h"
 #include "hindcast/rng.h"
 #include "tests/storm/match_internal.h"
 #include "tests/storm/checkers/truth.h"
@@ -284,7 +284,7 @@ static void receive(struct storm_received_unit *unit, hc_tick as_of, bool droppe
 
 void storm_units_taken(struct storm_match *match, unsigned client) {
     const struct hc_cl_received *received =
-        hc_cl_snapshot_reader_newest(hc_sim_client(match->sim, client)->reader);
+        hc_cl_snapshot_reader_newest(hc_sim_client(match->sim, client)->world->reader);
     struct storm_seat *seat = &match->seats[client];
     for (uint32_t i = 0; i < received->value_count; i++)
         if (!received->values[i].correction)

@@ -1,5 +1,5 @@
 /// How a client's connection is closed, by either side (hindcast/client.h).
-#include "client/session_internal.h"
+#include "client/client.h"
 #include "tests/unit/client_rig.h"
 #include "tests/run_suite.h"
 

@@ -1,5 +1,5 @@
 /// A client plays the recorded session of the standard's vectors, and refuses their bad bodies.
-#include "client/session_internal.h"
+#include "client/client.h"
 #include "hindcast/arena.h"
 #include "tests/run_suite.h"
 
@@ -46,10 +46,10 @@ static void set_drawn(const json_t *hello) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_hello read;
     ck_assert_int_eq(hc_datagram_get_hello(bytes, datagram_of(hello, bytes), &read), HC_OK);
-    memcpy(client->handshake.nonce, read.client_nonce, HC_NONCE_SIZE);
-    bytes_of(json_object_get(hello, "client_secret"), client->handshake.secret,
-             sizeof client->handshake.secret);
-    hc_seal_public(client->handshake.secret, client->handshake.key);
+    struct hc_cl_attempt *attempt = &client->link.handshake.attempt;
+    memcpy(attempt->nonce, read.client_nonce, HC_NONCE_SIZE);
+    bytes_of(json_object_get(hello, "client_secret"), attempt->secret, sizeof attempt->secret);
+    hc_seal_public(attempt->secret, attempt->key);
 }
 
 /// Creates the client of the connection: with its token, and with the secrets that it drew.
@@ -86,7 +86,7 @@ static void tear_down(void) {
 static void check_value(const json_t *value, const struct hc_unit_value *read) {
     const json_t *entities = json_object_get(value, "entities"),
                  *input = json_object_get(value, "input");
-    const struct hc_world *world = &client->world;
+    const struct hc_world *world = &client->world->game_world;
     hc_unit unit = (hc_unit)number(value, "unit");
     ck_assert_uint_eq(json_array_size(entities), hc_unit_count(world, unit));
     for (uint32_t e = 0; e < json_array_size(entities); e++) {
@@ -107,7 +107,7 @@ static void check_value(const json_t *value, const struct hc_unit_value *read) {
 
 /// Compares the values of a SNAPSHOT, or its corrections; returns how many there are.
 static uint32_t check_values(const json_t *values, bool corrections) {
-    const struct hc_cl_received *read = hc_cl_snapshot_reader_newest(client->reader);
+    const struct hc_cl_received *read = hc_cl_snapshot_reader_newest(client->world->reader);
     uint32_t left = 0;
     for (uint32_t i = 0; i < read->value_count; i++)
         left += !read->values[i].dropped && read->values[i].correction == corrections;
@@ -130,7 +130,7 @@ static uint32_t check_values(const json_t *values, bool corrections) {
 /// Sends until the client has sent the DATA that the server's next one acks.
 static void send_through(uint32_t seq) {
     uint8_t out[HC_DATAGRAM_MAX];
-    for (; client->connection.sent.next <= seq; now_us += 1000) {
+    for (; client->link.connection.sent.next <= seq; now_us += 1000) {
         hc_client_advance(client, now_us);
         while (hc_client_send(client, out, now_us) > 0)
             continue;
@@ -184,12 +184,12 @@ static uint32_t play(void) {
 static enum hc_status give_body(const json_t *hex, uint32_t seq) {
     uint8_t body[HC_DATA_BODY_MAX], out[HC_DATAGRAM_MAX];
     struct hc_sealer sealer;
-    struct hc_data data = {.cid = client->connection.cid,
+    struct hc_data data = {.cid = client->link.connection.cid,
                            .seq = seq,
                            .body = body,
                            .body_size = bytes_of(hex, body, sizeof body)};
     size_t size = hc_datagram_put_data(&data, out);
-    hc_seal_init(&sealer, client->connection.open_key);
+    hc_seal_init(&sealer, client->link.connection.open_key);
     hc_seal_data(&sealer, out, size);
     return hc_client_receive(client, out, size, now_us);
 }
@@ -223,7 +223,7 @@ START_TEST(client_resumes_the_recorded_session_after_a_reset) {
     ck_assert_int_eq(hc_client_state(client), HC_CLIENT_RECONNECTING);
     set_drawn(json_array_get(after, 1));
     play_from(after, 1, &compared); // with its ticket and the proof of what it continues
-    ck_assert(client->welcome.resumed);
+    ck_assert(client->link.welcome.resumed);
     const void *message = hc_client_next_message(client, &size);
     ck_assert_uint_eq(size, 4);
     ck_assert_mem_eq(message, "four", size);
@@ -265,7 +265,7 @@ END_TEST
 START_TEST(client_refuses_every_malformed_and_rejected_body_and_takes_the_others) {
     size_t refused = 0;
     play();
-    uint32_t newest = client->connection.replay.newest, seq = newest;
+    uint32_t newest = client->link.connection.replay.newest, seq = newest;
     for (int malformed = 1; malformed >= 0; malformed--) {
         const json_t *list = json_object_get(vectors, malformed ? "malformed" : "rejected");
         for (size_t i = 0; i < json_array_size(list); i++, refused++) {
@@ -274,14 +274,14 @@ START_TEST(client_refuses_every_malformed_and_rejected_body_and_takes_the_others
             bool is_malformed = status == HC_MALFORMED || status == HC_TRUNCATED;
             ck_assert_msg(is_malformed == (malformed == 1) && status != HC_OK, "%s: %s",
                           json_string_value(json_object_get(bad, "why")), hc_status_text(status));
-            ck_assert_uint_eq(client->connection.replay.newest, newest);
+            ck_assert_uint_eq(client->link.connection.replay.newest, newest);
         }
     }
     ck_assert_uint_ge(refused, 20);
     const json_t *good = json_object_get(vectors, "well_formed");
     for (size_t i = 0; i < json_array_size(good); i++)
         ck_assert_msg(give_body(json_array_get(good, i), ++seq) == HC_OK, "well formed %zu", i);
-    ck_assert_uint_eq(client->connection.replay.newest, seq);
+    ck_assert_uint_eq(client->link.connection.replay.newest, seq);
 }
 END_TEST
 

@@ -1,5 +1,5 @@
 /// Checks that at the calm each client agrees with the server at every final tick.
-#include "client/session_internal.h"
+#include "client/client.h"
 #include "common/arena/map.h"
 #include "tests/storm/checkers/checker.h"
 #include "tests/storm/checkers/truth.h"
@@ -69,7 +69,7 @@ static void client_changed(struct storm_match *match, void *state, unsigned clie
         (now != HC_CLIENT_PLAYING && now != HC_CLIENT_STALLED))
         return;
     const struct hc_timeline *own = hc_client_timeline(core);
-    hc_tick final = core->newest.snapshot.final, tick, as_of;
+    hc_tick final = core->link.newest.snapshot.final, tick, as_of;
     if (!hc_client_snapshot(core, &tick, &as_of) || final < hc_timeline_oldest(own) ||
         final > hc_timeline_head(own) || final > storm_truth_final(match->truth))
         return;

@@ -1,6 +1,6 @@
 /// Checks that each client shows each game event exactly once: what happened is confirmed, or shown
 /// late, and what did not is cancelled. It reads the events of both ends.
-#include "client/session_internal.h"
+#include "client/client.h"
 #include "server/host_internal.h"
 #include "tests/sim/event_record.h"
 #include "tests/storm/checkers/checker.h"
@@ -64,10 +64,10 @@ static bool is_listed(const uint64_t listed[LISTED_WORDS], hc_tick tick) {
 static bool sees_all_of(const struct storm_match *match, const struct hc_client *core,
                         hc_entity entity) {
     const struct hc_world *world = hc_client_world(core);
-    if (core->welcome.own_count == 0 || (world->game->view == 0 && world->game->hides == NULL))
+    if (core->link.welcome.own_count == 0 || (world->game->view == 0 && world->game->hides == NULL))
         return hc_sv_host_stats(hc_sim_host(match->sim))->game_events_left_out == 0;
-    for (unsigned i = 0; i < core->welcome.own_count; i++)
-        if (world->owner_of[entity] == core->welcome.own[i])
+    for (unsigned i = 0; i < core->link.welcome.own_count; i++)
+        if (world->owner_of[entity] == core->link.welcome.own[i])
             return true;
     return false;
 }
@@ -123,15 +123,16 @@ static void client_changed(struct storm_match *match, void *state, unsigned clie
     struct game_events *all = state;
     struct seat *seat = &all->seats[client];
     struct hc_client *core = hc_sim_client(match->sim, client);
-    const struct hc_cl_game_events *events = &core->game_events;
     host_ticked(match, state);
     take_shown(match, all, client, core);
-    if (match->seats[client].hostile || core->is_light || !core->newest.any || !events->any ||
-        hc_client_stats(core)->game_events_unread > 0)
+    if (match->seats[client].hostile || core->world == NULL || !core->link.newest.any)
+        return;
+    const struct hc_cl_game_events *events = &core->world->game_events;
+    if (!events->any || hc_client_stats(core)->game_events_unread > 0)
         return;
     if (!seat->any) {
         seat->any = true;
-        seat->begun = core->newest.snapshot.tick;
+        seat->begun = core->link.newest.snapshot.tick;
         seat->through = seat->begun;
     }
     for (hc_tick t = seat->through + 1; t <= events->through; t++)

@@ -1,6 +1,6 @@
 /// Checks that each end receives every message of the other once and in order, as long as the
 /// session lasts, and all of them when the links are clean. It sends them, too.
-#include "client/session_internal.h"
+#include "client/client.h"
 #include "hindcast/rng.h"
 #include "server/host_internal.h"
 #include "tests/storm/checkers/checker.h"
@@ -131,7 +131,7 @@ static void client_sends(struct storm_match *match, struct client_row *row, unsi
     uint8_t bytes[HC_EVENTS_SIZE_MAX];
     uint32_t count = turn > row->turn ? count_of(match, client, turn, TO_SERVER) : 0;
     row->turn = turn;
-    for (; count > 0 && core->messages.out.used < UNACKED; count--) {
+    for (; count > 0 && core->link.messages.out.used < UNACKED; count--) {
         size_t size = bytes_of(match, client, row->row, TO_SERVER, row->sent + 1, bytes);
         enum hc_status status = hc_client_send_message(core, bytes, size);
         if (status == HC_OK)

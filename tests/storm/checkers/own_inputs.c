@@ -1,6 +1,6 @@
 /// Checks that a client sends each of its inputs, always the same one, and uses it itself; and that
 /// it gives up an input exactly when the server does without it.
-#include "client/session_internal.h"
+#include "client/client.h"
 #include "server/host_internal.h"
 #include "tests/storm/checkers/checker.h"
 #include "tests/storm/checkers/truth.h"
@@ -91,7 +91,7 @@ static void client_received(struct storm_match *match, void *state, unsigned cli
         return;
     const struct hc_timeline *own = hc_client_timeline(core);
     const struct hc_timeline *server = storm_match_timeline(match);
-    const struct hc_cl_received *received = hc_cl_snapshot_reader_newest(core->reader);
+    const struct hc_cl_received *received = hc_cl_snapshot_reader_newest(core->world->reader);
     for (uint32_t i = 0; i < received->forced_count; i++) {
         const struct hc_snapshot_forced *forced = &received->forced[i];
         hc_player player = conn->players[forced->own];

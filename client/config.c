@@ -1,0 +1,70 @@
+/// Owns the defaults and the ranges of a client's configuration.
+#include "client/config.h"
+
+#include "proto/limits.h"
+
+#include <sodium.h>
+#include <stddef.h>
+#include <string.h>
+
+/// The size of the first struct hc_client_config with a size. A program of this library's SONAME
+/// has at least its members.
+enum { CONFIG_SIZE_MIN = offsetof(struct hc_client_config, log_context) + sizeof(void *) };
+
+void hc_client_config_init(struct hc_client_config *config, uint32_t size) {
+    struct hc_client_config whole = {
+        .size = size,
+        .players = 1,
+        .extrapolation = HC_EXTRAPOLATION_STEP,
+        .input_delay = 3,
+        .prediction_limit = 64,
+        .smoothing_us = 50000,
+        .timeout_us = HC_TIMEOUT_US,
+        .reconnect_us = HC_RECONNECT_US,
+    };
+    memset(config, 0, size);
+    memcpy(config, &whole, size < sizeof whole ? size : sizeof whole);
+}
+
+bool hc_cl_config_complete(const struct hc_client_config *config, struct hc_client_config *whole) {
+    if (config->size < CONFIG_SIZE_MIN || config->size > sizeof *whole)
+        return false;
+    hc_client_config_init(whole, sizeof *whole);
+    memcpy(whole, config, config->size);
+    return true;
+}
+
+const char *hc_cl_config_check(const struct hc_client_config *config) {
+    if (config->game == NULL)
+        return "game";
+    if (config->players > HC_OWN_PLAYERS_MAX)
+        return "players";
+    if (config->extrapolation > HC_EXTRAPOLATION_STEP)
+        return "extrapolation";
+    if (config->input_delay > HC_INPUT_DELAY_MAX)
+        return "input_delay";
+    if (config->display_offset > HC_DISPLAY_OFFSET_MAX)
+        return "display_offset";
+    if (config->others > HC_OTHERS_AS_RECEIVED)
+        return "others";
+    if (config->lead > HC_LEAD_MAX)
+        return "lead";
+    if (config->prediction_limit < 1 || config->prediction_limit > HC_PREDICTION_LIMIT_MAX)
+        return "prediction_limit";
+    if (config->input_redundancy > HC_INPUT_RUN_MAX)
+        return "input_redundancy";
+    if (config->prediction_limit <= config->lead)
+        return "prediction_limit"; // it would stall for good
+    if (config->entropy != NULL && sodium_is_zero(config->entropy, HC_CLIENT_ENTROPY_SIZE))
+        return "entropy"; // the caller has not set it
+    return config->timeout_us == 0 ? "timeout_us" : NULL;
+}
+
+const char *hc_client_config_check(const struct hc_client_config *config) {
+    struct hc_client_config whole;
+    if (!hc_cl_config_complete(config, &whole))
+        return "size";
+    const char *found = hc_cl_config_check(&whole);
+    sodium_memzero(&whole, sizeof whole);
+    return found;
+}

@@ -1,0 +1,106 @@
+/// Predicts ticks: samples the inputs for them and advances the world, if there is one.
+#include "client/predict.h"
+
+#include "client/client.h"
+#include "hindcast/check.h"
+
+/// The newest tick that may be predicted from the newest snapshot.
+static hc_tick limit_of(const struct hc_client *client) {
+    return hc_cl_timing_limit(&client->timing, client->link.newest.snapshot.tick);
+}
+
+/// How far behind the head players are shown.
+struct behind {
+    uint32_t own;      ///< The own players, in ticks.
+    uint32_t others;   ///< The others, in ticks.
+    uint32_t farthest; ///< Nothing is farther behind than so many ticks.
+    hc_tick oldest;    ///< Nothing before this tick is shown.
+};
+
+static struct behind behind_of(const struct hc_client *client) {
+    const struct hc_cl_world *world = client->world;
+    uint32_t offset = client->config.display_offset;
+    if (world == NULL) // a light client shows nothing, and reports what it is configured to show
+        return (struct behind){.own = offset, .others = offset, .farthest = offset};
+    return (struct behind){.own = world->display.offset,
+                           .others = hc_cl_display_others(&world->display),
+                           .farthest = hc_cl_display_farthest(&world->display),
+                           .oldest = hc_timeline_oldest(world->timeline)};
+}
+
+/// The ticks at which the players are shown now.
+static struct hc_cl_inputs_shown shown_now(const struct hc_client *client) {
+    struct behind behind = behind_of(client);
+    hc_tick head = client->timing.head;
+    return (struct hc_cl_inputs_shown){
+        .own = hc_tick_max(hc_tick_back(head, behind.own), behind.oldest),
+        .others = hc_tick_max(hc_tick_back(head, behind.others), behind.oldest)};
+}
+
+/// Samples the inputs and stamps them with `end`, and the ticks since the newest stamp.
+static void sample(struct hc_client *client, hc_tick end) {
+    struct hc_cl_inputs *inputs = &client->link.inputs;
+    struct hc_cl_inputs_shown shown = shown_now(client);
+    hc_tick first =
+        hc_cl_inputs_sample(inputs, hc_cl_newest_wanted(&client->link.newest), end, &shown);
+    client->stats.inputs_sampled += (uint64_t)(inputs->next - first) * inputs->players;
+    if (client->world == NULL)
+        return;
+    for (hc_tick tick = first; tick < inputs->next; tick++)
+        for (uint8_t i = 0; i < inputs->players; i++)
+            hc_cl_world_put_input(client->world, i, tick, hc_cl_inputs_at(inputs, tick, i));
+}
+
+static void predict_tick(struct hc_client *client) {
+    struct hc_cl_timing *timing = &client->timing;
+    if (client->link.inputs.players > 0)
+        sample(client, timing->head + timing->effective.input_delay);
+    if (client->world != NULL)
+        hc_cl_world_advance(client->world, client->link.newest.snapshot.tick);
+    hc_cl_timing_step(timing);
+    HC_ASSERT(client->world == NULL || hc_cl_world_head(client->world) == timing->head);
+}
+
+void hc_cl_predict_up_to(struct hc_client *client, hc_tick tick, uint64_t now_us) {
+    hc_tick end = hc_tick_min(tick, limit_of(client));
+    if (client->timing.head >= end)
+        return;
+    while (client->timing.head < end)
+        predict_tick(client);
+    hc_cl_timing_reach(&client->timing, &client->link.clock, now_us);
+}
+
+/// Samples inputs during a stall too. The next state comes when the server has them all, so inputs
+/// that waited for it would cause the next stall.
+static void sample_stalled(struct hc_client *client, hc_tick target) {
+    const struct hc_cl_inputs *inputs = &client->link.inputs;
+    hc_tick head = client->timing.head;
+    hc_tick end = hc_tick_min(target - 1 + client->timing.effective.input_delay,
+                              head + HC_CL_WORLD_FUTURE_MIN);
+    if (inputs->players > 0 && head < target && end >= inputs->next)
+        sample(client, end);
+}
+
+bool hc_cl_predict_advance(struct hc_client *client, uint64_t now_us) {
+    struct hc_cl_timing *timing = &client->timing;
+    hc_tick target = hc_cl_timing_target(timing, &client->link.clock, now_us);
+    hc_cl_predict_up_to(client, target, now_us);
+    if (!hc_cl_timing_must_stall(timing, target)) {
+        hc_cl_timing_resume(timing);
+        return false;
+    }
+    hc_cl_timing_stall(timing, target, &client->stats);
+    sample_stalled(client, target);
+    return true;
+}
+
+uint64_t hc_cl_predict_deadline(const struct hc_client *client) {
+    return hc_cl_timing_deadline(&client->timing, &client->link.clock, limit_of(client));
+}
+
+struct hc_cl_input_report hc_cl_predict_report(const struct hc_client *client) {
+    const struct hc_cl_link *link = &client->link;
+    return (struct hc_cl_input_report){.client_tick = link->newest.any ? client->timing.head
+                                                                       : link->welcome.tick,
+                                       .display_offset = behind_of(client).farthest};
+}

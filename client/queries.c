@@ -1,0 +1,79 @@
+/// Owns the reads of a game that does not draw: states, ticks and counts.
+#include "client/client.h"
+
+enum hc_client_state hc_client_state(const struct hc_client *client) {
+    return client->state;
+}
+
+struct hc_client_attempt hc_client_attempt(const struct hc_client *client) {
+    const struct hc_cl_attempt *attempt = &client->link.handshake.attempt;
+    return (struct hc_client_attempt){.answered = attempt->answered || attempt->hinted,
+                                      .denied = attempt->hinted,
+                                      .proven = attempt->proven,
+                                      .deny = attempt->hint.reason,
+                                      .protocol_id =
+                                          attempt->version_received ? attempt->version_id : 0};
+}
+
+const struct hc_timeline *hc_client_timeline(const struct hc_client *client) {
+    return client->world != NULL ? client->world->timeline : NULL;
+}
+
+const struct hc_world *hc_client_world(const struct hc_client *client) {
+    return hc_client_timeline(client) != NULL ? &client->world->game_world : NULL;
+}
+
+hc_player hc_client_player(const struct hc_client *client, unsigned index) {
+    const struct hc_welcome *welcome = &client->link.welcome;
+    return index < welcome->own_count ? welcome->own[index] : HC_NO_PLAYER;
+}
+
+const char *hc_client_player_name(const struct hc_client *client, hc_player player) {
+    const struct hc_world *world = hc_client_world(client);
+    return world != NULL && player < world->players
+               ? hc_cl_seen_name_of(&client->world->seen, player)
+               : NULL;
+}
+
+bool hc_client_snapshot(const struct hc_client *client, hc_tick *shown, hc_tick *as_of) {
+    const struct hc_cl_newest *newest = &client->link.newest;
+    if (!newest->any)
+        return false;
+    *shown = newest->snapshot.tick;
+    *as_of = newest->snapshot.as_of;
+    return true;
+}
+
+bool hc_client_final(const struct hc_client *client, hc_tick *tick, uint64_t *chain) {
+    const struct hc_cl_newest *newest = &client->link.newest;
+    if (!newest->has_chain)
+        return false;
+    *tick = newest->final;
+    if (chain != NULL)
+        *chain = newest->chain;
+    return true;
+}
+
+bool hc_client_recent(const struct hc_client *client, struct hc_client_recent *recent) {
+    const struct hc_cl_link *link = &client->link;
+    const struct hc_cl_delays *delays = &client->timing.effective;
+    *recent = (struct hc_client_recent){.input_delay = delays->input_delay, .lead = delays->lead};
+    if (!link->newest.any)
+        return false;
+    recent->rtt_us = link->connection.srtt_us;
+    recent->jitter_us = link->connection.rttvar_us;
+    recent->loss_up_ppm = link->losses.up_ppm;
+    recent->loss_down_ppm = hc_cl_losses_down_ppm(&link->connection.replay);
+    recent->input_buffer = hc_cl_newest_buffer(&link->newest);
+    recent->predicted_ticks = client->timing.head - link->newest.snapshot.tick;
+    recent->others_ticks = client->config.display_offset;
+    if (client->world != NULL) {
+        recent->rollback_ticks = client->world->rollback_ticks;
+        recent->others_ticks = hc_cl_display_others(&client->world->display);
+    }
+    return true;
+}
+
+const struct hc_client_stats *hc_client_stats(const struct hc_client *client) {
+    return &client->stats;
+}
