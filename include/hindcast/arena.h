@@ -14,7 +14,7 @@ HC_API extern const struct hc_game hc_arena;
 enum {
     HC_ARENA_PIXEL = 8,      ///< units
     HC_ARENA_TILE = 256,     ///< side of a map tile: 32 pixels
-    HC_ARENA_RADIUS = 80,    ///< of a player: 10 pixels
+    HC_ARENA_RADIUS = 80,    ///< radius of a player, units: 10 pixels
     HC_ARENA_GRASP = 192,    ///< a player takes a pickup within this distance: 24 pixels
     HC_ARENA_REACH = 512,    ///< distance in x and y that a step can read: 64 pixels
     HC_ARENA_VIEW = 6400,    ///< distance in x and y that a player sees: 800 pixels
@@ -26,9 +26,9 @@ enum {
 enum {
     HC_ARENA_RUN_SPEED = 1600,  ///< units/s
     HC_ARENA_SHOT_SPEED = 3840, ///< units/s
-    HC_ARENA_HEALTH = 100,      ///< of a fresh player; the maximum
-    HC_ARENA_DAMAGE = 25,       ///< of one shot
-    HC_ARENA_CURE = 50,         ///< of one health pickup
+    HC_ARENA_HEALTH = 100,      ///< health of a fresh player; the maximum
+    HC_ARENA_DAMAGE = 25,       ///< health that one shot takes
+    HC_ARENA_CURE = 50,         ///< health that one pickup gives
     HC_ARENA_SCORE_LIMIT = 15,  ///< kills that end the match
     HC_ARENA_SCORE_MAX = 127,   ///< the maximum of scores and of deaths
 };
@@ -50,7 +50,7 @@ enum { HC_ARENA_KIND_REFEREE, HC_ARENA_KIND_PLAYER, HC_ARENA_KIND_SHOT, HC_ARENA
 
 /// The phases of a match.
 enum hc_arena_phase {
-    HC_ARENA_WAITING, ///< for a second player; kills and deaths do not count
+    HC_ARENA_WAITING, ///< the match waits for a second player; kills and deaths do not count
     HC_ARENA_PLAYING,
     HC_ARENA_OVER, ///< players neither run nor shoot
 };
@@ -61,13 +61,14 @@ enum { HC_ARENA_PRESENT, HC_ARENA_TOTAL_SCORE, HC_ARENA_BEST_SCORE };
 /// The referee's field groups.
 enum { HC_ARENA_GROUP_PHASE, HC_ARENA_GROUP_CLOCK };
 
-/// The game events.
+/// The game events. Each is one of the entity that its comment names first.
 enum hc_arena_event {
-    HC_ARENA_EVENT_SHOT,  ///< of a shot that begins
-    HC_ARENA_EVENT_HIT,   ///< of a shot that strikes player `number`, at most HC_ARENA_STRUCK
-    HC_ARENA_EVENT_KILL,  ///< in the place of HIT, if the player dies by this shot and it counts
-    HC_ARENA_EVENT_DEATH, ///< of a player that dies
-    HC_ARENA_EVENT_TAKEN, ///< of a pickup that player `number` takes
+    HC_ARENA_EVENT_SHOT, ///< a shot begins
+    HC_ARENA_EVENT_HIT, ///< a shot strikes player `number`; a shot has at most HC_ARENA_STRUCK in a
+                        ///< tick
+    HC_ARENA_EVENT_KILL,  ///< a shot kills player `number`, and the kill counts; replaces HIT
+    HC_ARENA_EVENT_DEATH, ///< a player dies
+    HC_ARENA_EVENT_TAKEN, ///< a pickup is taken by player `number`
 };
 
 /// Players that one shot names as struck in a tick. It may strike more.
@@ -84,7 +85,7 @@ struct hc_arena_player {
     int16_t vx, vy;   ///< units/s
     uint8_t health;   ///< 0: dead
     uint8_t score;    ///< kills in this match
-    uint8_t deaths;   ///< in this match
+    uint8_t deaths;   ///< deaths in this match
     uint8_t cooldown; ///< ticks until it may shoot
     uint8_t aim;      ///< angle
     uint8_t match;    ///< the match that it plays in

@@ -49,8 +49,8 @@ enum {
 /// How a client shows the others: all entities but its own players, what they own, and the referee.
 enum hc_others {
     HC_OTHERS_BY_GAME, ///< as received if the game's input has a field `shown_ago`, else predicted
-    HC_OTHERS_PREDICTED, ///< at the tick of the own players: nothing is late, but turns are
-                         ///< corrected
+    HC_OTHERS_PREDICTED, ///< the others are shown at the tick of the own players: nothing is late,
+                         ///< but turns are corrected
     /// Some ticks before the own players, so that nearly all states have been received when they
     /// are shown. The client measures the number of these ticks, and changes it gradually. A player
     /// that aims at others is shown states of the server, and is itself shown as predicted.
@@ -61,7 +61,7 @@ enum hc_others {
 /// different versions agree on it: the library gives members that the program does not know their
 /// defaults, and refuses a size that the library does not know. New members come last.
 struct hc_client_config {
-    uint32_t size;              ///< of this struct, bytes; hc_client_config_default sets it
+    uint32_t size;              ///< bytes of this struct; hc_client_config_default sets it
     const struct hc_game *game; ///< borrowed; with the hashes of the server's game
     uint64_t rule_hash; ///< hc_game_rule_hash of the game, for programs with many clients; 0:
                         ///< hc_client_create computes it
@@ -106,13 +106,13 @@ struct hc_client_config {
 
 /// The state of the connection.
 enum hc_client_state {
-    HC_CLIENT_CONNECTING,   ///< in the handshake
-    HC_CLIENT_JOINING,      ///< accepted, but no state received yet
-    HC_CLIENT_PLAYING,      ///< predicting
-    HC_CLIENT_STALLED,      ///< at the prediction limit, waiting for the server
-    HC_CLIENT_RECONNECTING, ///< the connection is lost; in a new handshake
-    HC_CLIENT_LEAVING,      ///< sending CLOSE
-    HC_CLIENT_CLOSED,       ///< over; the last event tells why
+    HC_CLIENT_CONNECTING,   ///< the client is in the handshake
+    HC_CLIENT_JOINING,      ///< the server has accepted, and no state was received yet
+    HC_CLIENT_PLAYING,      ///< the client predicts
+    HC_CLIENT_STALLED,      ///< the client waits for the server, at the prediction limit
+    HC_CLIENT_RECONNECTING, ///< the connection is lost, and the client is in a new handshake
+    HC_CLIENT_LEAVING,      ///< the client sends CLOSE
+    HC_CLIENT_CLOSED,       ///< the connection is over; the last event tells the reason
 };
 
 /// The reason why a connection is lost.
@@ -136,7 +136,8 @@ enum hc_client_event_kind {
     HC_CLIENT_EVENT_CLOSED,      ///< closed by the server or by hc_client_leave, see `close`
     HC_CLIENT_EVENT_TIMEOUT,     ///< closed: timeout_us of silence, then reconnect_us in vain
     HC_CLIENT_EVENT_LOST,        ///< the connection is lost and the client reconnects, see `loss`
-    HC_CLIENT_EVENT_RECONNECTED, ///< in the place of ACCEPTED, after a loss; see `resumed`
+    HC_CLIENT_EVENT_RECONNECTED, ///< the server accepted the client again after a loss, see
+                                 ///< `resumed`
     HC_CLIENT_EVENT_MOVED,       ///< the server receives this client from a new address
     HC_CLIENT_EVENT_DESYNC, ///< the client computes another world than the server, see `difference`
     HC_CLIENT_EVENT_PLAYER_JOINED, ///< another player joined at `tick`, see `player` and `name`
@@ -148,21 +149,21 @@ enum hc_client_event_kind {
 /// An event; the members that its kind does not name are 0.
 struct hc_client_event {
     enum hc_client_event_kind kind;
-    enum hc_deny_reason deny; ///< of DENIED
+    enum hc_deny_reason deny; ///< reason of DENIED
     /// Milliseconds. Of DENIED: the time after which the game may try again; 0: never. Of LOST: the
     /// time that the client waits because the server restarts, before it reconnects within
     /// hc_client_config.reconnect_us.
     uint32_t retry_ms;
-    enum hc_close_reason close; ///< of CLOSED
-    enum hc_client_loss loss;   ///< of LOST
-    bool resumed; ///< of RECONNECTED: the session is resumed with its players and messages; else
-                  ///< the session is new, as after ACCEPTED
+    enum hc_close_reason close; ///< reason of CLOSED
+    enum hc_client_loss loss;   ///< reason of LOST
+    bool resumed; ///< RECONNECTED: the session is resumed with its players and messages; false: the
+                  ///< session is new, as after ACCEPTED
     /// The player of PLAYER_JOINED, PLAYER_LEFT and PLAYER_NAMED; at most 64 such events wait. The
     /// server reports players that this client sees. Players that joined earlier become visible
     /// without PLAYER_JOINED (hc_client_poll_visible), and their names follow.
     hc_player player;
-    char name[HC_TOKEN_NAME_SIZE + 1]; ///< of that player; empty: none, or not arrived yet
-    hc_tick tick;                      ///< of DESYNC, PLAYER_JOINED and PLAYER_LEFT
+    char name[HC_TOKEN_NAME_SIZE + 1]; ///< name of that player; empty: none, or not arrived yet
+    hc_tick tick;                      ///< tick of DESYNC, PLAYER_JOINED and PLAYER_LEFT
     /// Of DESYNC: the place where the world differs from the server's. The client asks the server
     /// for its values; without an answer within a second the place is only a suspect.
     struct hc_difference difference;
@@ -174,7 +175,7 @@ struct hc_client_attempt {
     bool denied;   ///< a DENY arrived, see `deny`; the client retries until it times out
     bool proven;   ///< the DENY is from the server; else anybody on the path may have sent it
     enum hc_deny_reason deny;
-    uint64_t protocol_id; ///< of the server, by its own word, if it runs another build; else 0
+    uint64_t protocol_id; ///< the server's, by its own word, if it runs another build; else 0
 };
 
 /// Counts since the client's creation; hindcast/client_counters.h describes them.
@@ -195,7 +196,7 @@ enum hc_client_game_event_state {
 /// A game event, which a step emitted (hc_emit). (tick, entity, kind, number) identify it.
 struct hc_client_game_event {
     enum hc_client_game_event_state state;
-    hc_tick tick; ///< of the state that the step wrote, see hc_client_show_tick_of
+    hc_tick tick; ///< tick of the state that the step wrote, see hc_client_show_tick_of
     hc_entity entity;
     uint8_t kind; ///< index in hc_game.event_kinds
     uint32_t number;
@@ -211,7 +212,7 @@ struct hc_client_recent {
     /// server rewinds.
     int32_t input_buffer;
     uint32_t predicted_ticks; ///< from the newest snapshot's tick to the predicted one
-    uint32_t rollback_ticks;  ///< of the newest rollback
+    uint32_t rollback_ticks;  ///< ticks that the newest rollback resimulated
     uint32_t others_ticks;    ///< from the tick at which others are shown to the predicted one
     /// Ticks, in effect on this connection: the configured ones, unless the server takes inputs for
     /// fewer ticks in advance.
@@ -231,7 +232,7 @@ struct hc_client_shown {
     hc_entity entity;
     hc_player owner;             ///< HC_NO_PLAYER: nobody's
     uint8_t kind;                ///< index in hc_game.kinds
-    const struct hc_kind *table; ///< of that kind; borrowed from the game
+    const struct hc_kind *table; ///< table of that kind; borrowed from the game
     /// The table's fields in its order and in their own units, interpolated and smoothed as the
     /// table declares. HC_SHOWN reads them.
     double values[HC_FIELDS_MAX];

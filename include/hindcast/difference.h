@@ -11,13 +11,13 @@ enum { HC_DIFFERENCE_TEXT_MAX = 320 }; ///< bytes of hc_difference_text
 /// Where a world differs. A client's hash covers a whole snapshot, so the client asks the server
 /// for the values that differ.
 struct hc_difference {
-    hc_tick tick; ///< of the snapshot whose hash did not match
+    hc_tick tick; ///< tick of the snapshot whose hash did not match
     /// The server's values were compared. False: the server did not answer, and the rest is a
     /// suspect only: the first field that the client's step has changed since the value that the
     /// server sent before.
     bool compared;
     hc_entity entity;
-    const struct hc_kind *kind; ///< of the entity; NULL: neither entity nor field is known
+    const struct hc_kind *kind; ///< kind of the entity; NULL: neither entity nor field is known
     /// The first field that differs. NULL: none is suspect, or the entity is alive on one side and
     /// absent on the other.
     const struct hc_field *field;

@@ -19,7 +19,7 @@ HC_C_BEGIN
 /// to the right and y down. Colours are 0xRRGGBBAA; AA 0 is invisible. Later shapes cover earlier
 /// ones.
 struct hc_canvas {
-    void *context; ///< of hindcast-view
+    void *context; ///< data of hindcast-view; not for the drawing
     /// Fills the rectangle with its centre at (x, y).
     void (*rectangle)(const struct hc_canvas *canvas, double x, double y, double width,
                       double height, uint32_t colour);

@@ -63,7 +63,7 @@ struct hc_field {
     uint8_t bits;    ///< values lie in [0, 2^bits), or [-2^(bits-1), 2^(bits-1)) when signed
     bool is_signed;
     uint8_t interpolate; ///< an enum hc_interpolation
-    uint8_t group;       ///< in [0, HC_GROUPS_MAX) for the referee's fields; else 0
+    uint8_t group;       ///< field group of the referee, [0, HC_GROUPS_MAX); 0 for other kinds
     bool countdown;      ///< unsigned: the linear extrapolation lowers it by 1 each tick to 0; the
                          ///< referee's also falls while a client holds the referee
     /// Name of a signed field of this kind, which the linear extrapolation adds to this field,

@@ -23,7 +23,7 @@ HC_C_BEGIN
 
 enum {
     HC_BOT_MEMORY = 64,  ///< bytes
-    HC_GAME_STRUCTS = 6, ///< in HC_GAME_SIZES
+    HC_GAME_STRUCTS = 6, ///< structs in HC_GAME_SIZES
 };
 
 /// A bot that chooses its input for the step from `tick`. A client's bot is given what that client
@@ -31,7 +31,7 @@ enum {
 /// --npcs` is given the whole world of the server, and its input takes effect 100 ms later.
 struct hc_bot {
     const struct hc_world *world;
-    hc_tick tick; ///< of the own player's state; ticks ascend, except for a restart of the world
+    hc_tick tick; ///< tick of the own player's state; ticks ascend, but for a restart of the world
     const uint8_t *presence; ///< [entities] an enum hc_presence each
     const uint8_t *states;   ///< [entities * stride], as the bot's client shows them
     hc_player player;        ///< the bot's own

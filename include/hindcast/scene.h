@@ -55,8 +55,8 @@ struct hc_scene {
     bool emitted;        ///< a step emitted an event
 
     // Where the steps of the entities of one kind from `event_first` on emit.
-    hc_game_event *events; ///< [events_max] of each, ascending; NULL: they are dropped
-    uint8_t *event_counts; ///< of each, how many it has emitted; the caller sets 0
+    hc_game_event *events; ///< [events_max] of each entity, ascending; NULL: events are dropped
+    uint8_t *event_counts; ///< events that each entity has emitted; the caller sets 0
     hc_entity event_first;
 };
 

@@ -52,7 +52,7 @@ struct hc_server_user {
     uint64_t client_id;               ///< the backend's number of the user
     uint8_t name[HC_TOKEN_NAME_SIZE]; ///< UTF-8, padded with zeros; may be empty. The server sends
                                       ///< it to clients that see the user's players
-    uint8_t user_data[HC_TOKEN_USER_DATA_SIZE]; ///< of the backend, for the game
+    uint8_t user_data[HC_TOKEN_USER_DATA_SIZE]; ///< bytes of the backend, for the game
     uint8_t players; ///< the most local players of its client, [0, HC_OWN_PLAYERS_MAX]
     bool watch;      ///< the client may join without players; spectators see everything
 };
@@ -61,13 +61,13 @@ struct hc_server_user {
 /// different versions agree on it: the library gives members that the program does not know their
 /// defaults, and refuses a size that the library does not know. New members come last.
 struct hc_server_config {
-    uint32_t size; ///< of this struct, bytes; hc_server_config_default sets it
+    uint32_t size; ///< bytes of this struct; hc_server_config_default sets it
 
     uint16_t clients;           ///< clients that play at once, and player slots of the world
     uint16_t tick_rate;         ///< Hz
     const struct hc_game *game; ///< borrowed
     uint64_t rule_hash;         ///< hc_game_rule_hash of the game; 0: hc_server_create computes it
-    uint64_t seed;              ///< of the world's random numbers
+    uint64_t seed;              ///< seed of the world's random numbers
     uint32_t history;           ///< W, the farthest rewind; ticks
     /// Ticks by which a client's inputs may be later than they usually are; no input may be later
     /// than `history`. So a client that is late only at times, on purpose or not, changes little of
@@ -144,16 +144,16 @@ enum hc_server_event_kind {
 /// An event about one client, or the end of a match.
 struct hc_server_event {
     enum hc_server_event_kind kind;
-    hc_tick tick; ///< of MATCH_ENDED, whose other members are 0; the timeline holds its states
-                  ///< until the next hc_server_advance, at least
+    hc_tick tick; ///< tick of MATCH_ENDED, whose other members are 0; the timeline holds its states
+                  ///< at least until the next hc_server_advance
     /// Of LEFT with HC_CLOSE_DESYNC: the place where the client's world differs, and the client's
     /// value, by the client's word; the server adds its own value.
     struct hc_difference difference;
     struct hc_address address;
     uint32_t cid;               ///< names the client in calls, until RECONNECTED names another
-    uint32_t before;            ///< of RECONNECTED: the former cid
-    enum hc_close_reason close; ///< of LEFT
-    bool by_client;             ///< of LEFT: the client ended the session, else the server
+    uint32_t before;            ///< former cid of RECONNECTED
+    enum hc_close_reason close; ///< reason of LEFT
+    bool by_client;             ///< LEFT: the client ended the session; false: the server did
     uint64_t client_id;
     uint8_t name[HC_TOKEN_NAME_SIZE]; ///< as in hc_server_user; accepted by the server's check
     uint8_t user_data[HC_TOKEN_USER_DATA_SIZE];
@@ -164,7 +164,7 @@ struct hc_server_event {
 /// A session: a client that is connected or lingers.
 struct hc_server_session {
     uint64_t client_id;
-    uint32_t cid; ///< of its newest connection
+    uint32_t cid; ///< cid of the newest connection
     uint8_t player_count;
     bool connected; ///< the client is connected; false: it lingers
 };
@@ -173,15 +173,15 @@ struct hc_server_session {
 struct hc_server_message {
     uint32_t cid;
     uint64_t client_id;
-    size_t size; ///< in [1, HC_EVENTS_SIZE_MAX]
+    size_t size; ///< bytes, [1, HC_EVENTS_SIZE_MAX]
 };
 
 /// CONNECTs that were denied for one reason.
 struct hc_server_denials {
     uint64_t count;
-    struct hc_address address; ///< of the newest; its cookie proves it
+    struct hc_address address; ///< address of the newest, which its cookie proves
     bool proven;               ///< the newest has proved that it owns the token
-    uint64_t client_id;        ///< of the newest, if `proven`
+    uint64_t client_id;        ///< client_id of the newest, if `proven`
 };
 
 /// The newest HELLO or CONNECT of another game, or of another build of this one.
@@ -218,7 +218,7 @@ struct hc_server_latest {
 
 /// A game event of a final tick, which hc_emit raised.
 struct hc_server_game_event {
-    hc_tick tick; ///< of the state that the step wrote
+    hc_tick tick; ///< tick of the state that the step wrote
     hc_entity entity;
     uint8_t kind; ///< index in hc_game.event_kinds
     uint32_t number;

@@ -61,7 +61,7 @@ enum {
 /// A value that a step wrote, although it does not fit the bits of its field: a fault of the rule.
 /// It cannot be sent, so every client that is shown it computes another world than the server.
 struct hc_overflow {
-    hc_tick tick; ///< of the state that the step wrote
+    hc_tick tick; ///< tick of the state that the step wrote
     hc_entity entity;
     uint16_t field; ///< index in the fields of the entity's kind
     int64_t value;
