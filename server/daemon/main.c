@@ -5,6 +5,7 @@
 #include "common/programs/backtrace.h"
 #include "common/programs/clock.h"
 #include "common/programs/crash.h"
+#include "common/programs/loop.h"
 #include "common/programs/report.h"
 #include "common/programs/standard.h"
 #include "hindcast/check.h"
@@ -21,7 +22,6 @@
 #include "server/daemon/watchdog.h"
 #include "server/daemon/worker.h"
 
-#include <event2/event.h>
 #include <argp.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -297,20 +297,6 @@ static void mask_signals(int how) {
     pthread_sigmask(how, &set, NULL);
 }
 
-/// An event base; NULL: no memory or no descriptors.
-static struct event_base *create_base(void) {
-    struct event_base *base = NULL;
-    struct event_config *config = event_config_new();
-    if (config == NULL)
-        return NULL;
-    // Without these, timers are up to 3 ms late, and early by the duration of a callback.
-    event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);
-    event_config_set_flag(config, EVENT_BASE_FLAG_NO_CACHE_TIME);
-    base = event_base_new_with_config(config);
-    event_config_free(config);
-    return base;
-}
-
 /// Opens the readers of the files that SIGHUP reads again; false: no memory or no descriptors.
 static bool open_readers(struct daemon *daemon) {
     const struct hc_sv_options *options = &daemon->options;
@@ -330,7 +316,7 @@ static bool watch(struct daemon *daemon) {
     for (unsigned i = 0; i < SIGNALS; i++) {
         struct event **event = &daemon->signals[i];
         *event = evsignal_new(daemon->base, signals[i].number, signals[i].callback, daemon);
-        if (*event == NULL || event_add(*event, NULL) != 0)
+        if (!hc_loop_add(*event))
             return false;
     }
     for (unsigned i = 0; i < daemon->options.workers; i++)
@@ -462,7 +448,7 @@ static bool open_workers(struct daemon *daemon) {
     bool good = true;
     for (unsigned i = 0; i < options->workers; i++) {
         struct hc_sv_worker *worker = &daemon->workers[i];
-        struct event_base *base = i == 0 ? daemon->base : create_base();
+        struct event_base *base = i == 0 ? daemon->base : hc_loop_create();
         worker->setting = &daemon->setting;
         worker->all = daemon->workers;
         worker->index = i;
@@ -552,26 +538,20 @@ static bool report(struct daemon *daemon) {
     return good;
 }
 
-static void free_event(struct event *event) {
-    if (event != NULL)
-        event_free(event);
-}
-
 static void clean_up(struct daemon *daemon) {
     for (unsigned i = 0; i < SIGNALS; i++)
-        free_event(daemon->signals[i]);
+        hc_loop_free_event(daemon->signals[i]);
     hc_sv_token_http_close(daemon->token_http);
     hc_sv_owner_file_reader_close(daemon->keys_reader);
     hc_sv_owner_file_reader_close(daemon->refused_reader);
     for (unsigned i = 0; daemon->workers != NULL && i < daemon->options.workers; i++) {
         struct event_base *base = daemon->workers[i].base;
         hc_sv_worker_close(&daemon->workers[i]);
-        if (i > 0 && base != NULL)
-            event_base_free(base);
+        if (i > 0)
+            hc_loop_free(base);
     }
     free(daemon->workers);
-    if (daemon->base != NULL)
-        event_base_free(daemon->base);
+    hc_loop_free(daemon->base);
     hc_sv_placement_destroy(daemon->setting.placement);
     hc_sv_wall_clock_close(&daemon->wall_clock);
     hc_sv_log_close(&daemon->log);
@@ -590,7 +570,7 @@ static bool set_up(struct daemon *daemon) {
     if (!obtain_keys(daemon))
         return false;
     prepare_setting(daemon);
-    daemon->base = create_base();
+    daemon->base = hc_loop_create();
     if (daemon->base == NULL) {
         fprintf(stderr, "hindcastd: no event loop can be had\n");
         return false;

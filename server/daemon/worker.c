@@ -5,10 +5,10 @@
 
 #include "common/elapsed.h"
 #include "common/programs/clock.h"
+#include "common/programs/loop.h"
 #include "hindcast/check.h"
 #include "server/daemon/wall_clock.h"
 
-#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -253,10 +253,8 @@ static void arm_timer(struct hc_sv_worker *worker) {
         deadline = worker->drain_us;
     if (deadline == worker->armed_us && evtimer_pending(worker->timer, NULL))
         return;
-    // The deadline is absolute, so errors of the timer do not add up.
     worker->armed_us = deadline;
-    struct timeval timeout = hc_clock_span(hc_since(now, deadline));
-    evtimer_add(worker->timer, &timeout);
+    hc_loop_arm(worker->timer, deadline, now);
 }
 
 /// Starts the next tick's time budget of handshakes, and reads their lanes again.
@@ -572,10 +570,6 @@ static void begin_drains(struct hc_sv_worker *worker) {
     plan_drains(worker);
 }
 
-static bool begin(struct event *event) {
-    return event != NULL && event_add(event, NULL) == 0;
-}
-
 bool hc_sv_worker_watch(struct hc_sv_worker *worker) {
     for (enum hc_sv_udp_lane lane = HC_SV_UDP_DATA + 1; lane < HC_SV_UDP_LANES; lane++) {
         int descriptor = hc_sv_udp_descriptor(worker->udp, lane);
@@ -583,14 +577,14 @@ bool hc_sv_worker_watch(struct hc_sv_worker *worker) {
             continue;
         worker->readable[lane] =
             event_new(worker->base, descriptor, EV_READ | EV_PERSIST, on_handshake, worker);
-        if (!begin(worker->readable[lane]))
+        if (!hc_loop_add(worker->readable[lane]))
             return false;
     }
     worker->mail =
         event_new(worker->base, worker->mailbox.wake, EV_READ | EV_PERSIST, on_mail, worker);
     worker->timer = evtimer_new(worker->base, on_timer, worker);
     begin_drains(worker);
-    return begin(worker->mail) && worker->timer != NULL;
+    return hc_loop_add(worker->mail) && worker->timer != NULL;
 }
 
 void hc_sv_worker_begin(struct hc_sv_worker *worker) {
@@ -602,16 +596,11 @@ void hc_sv_worker_begin(struct hc_sv_worker *worker) {
     event_active(worker->timer, EV_TIMEOUT, 0);
 }
 
-static void free_event(struct event *event) {
-    if (event != NULL)
-        event_free(event);
-}
-
 void hc_sv_worker_close(struct hc_sv_worker *worker) {
     for (unsigned lane = 0; lane < HC_SV_UDP_LANES; lane++)
-        free_event(worker->readable[lane]);
-    free_event(worker->timer);
-    free_event(worker->mail);
+        hc_loop_free_event(worker->readable[lane]);
+    hc_loop_free_event(worker->timer);
+    hc_loop_free_event(worker->mail);
     for (unsigned i = 0; worker->matches != NULL && i < worker->count; i++)
         hc_sv_match_close(&worker->matches[i]);
     free(worker->matches);
