@@ -71,10 +71,6 @@ static const void *game_place(const struct daemon *daemon) {
     return hc_place_of((void (*)(void))daemon->options.plugin.game->step);
 }
 
-static bool is_single(const struct daemon *daemon) {
-    return daemon->options.matches == 1;
-}
-
 /// The number of connected clients of all workers.
 static unsigned clients_of(struct daemon *daemon) {
     unsigned clients = 0;
@@ -107,7 +103,7 @@ static struct hc_server_remembered placed_users(struct daemon *daemon) {
 
 /// Logs once a second what is due about the placement.
 static void log_placement(struct daemon *daemon, uint64_t now) {
-    if (is_single(daemon) || now < daemon->placed_us)
+    if (daemon->setting.placement == NULL || now < daemon->placed_us)
         return;
     struct hc_server_remembered placed = placed_users(daemon);
     daemon->placed_us = now + SECOND_US;
@@ -120,11 +116,11 @@ static void after_turn(void *context, uint64_t now) {
     struct daemon *daemon = context;
     const struct hc_sv_match *first = &daemon->workers[0].matches[0];
     uint64_t ticks = first->counted_tick;
-    if (!is_single(daemon))
+    if (!first->lasts)
         ticks = hc_since(daemon->setting.began_us, now) * daemon->options.tick_rate / 1000000;
     if (daemon->options.ticks != 0 && ticks >= daemon->options.ticks)
         stop(daemon, "--ticks", false, now);
-    if (is_single(daemon) && hc_server_ended(first->server))
+    if (first->lasts && hc_server_ended(first->server))
         stop(daemon, "a world has no more ticks", false, now);
     log_placement(daemon, now);
 }
@@ -144,7 +140,7 @@ static json_t *make_report(struct daemon *daemon) {
     static json_t *parts[HC_MATCH_MAX];
     const struct hc_sv_options *options = &daemon->options;
     struct hc_sv_report *report = &daemon->report;
-    bool single = is_single(daemon);
+    bool single = daemon->setting.placement == NULL;
     *report = none;
     report->version = HC_VERSION;
     report->seed = options->seed;
@@ -368,7 +364,7 @@ static bool open_ports(struct daemon *daemon) {
         .audience = options->audience,
         .game = options->plugin.game,
         .wall_clock = &daemon->wall_clock,
-        .matches = is_single(daemon) ? 0 : options->matches,
+        .matches = daemon->setting.placement == NULL ? 0 : options->matches,
         .failed = on_accept_failed,
         .context = daemon};
     char why[256] = "";
@@ -429,7 +425,7 @@ static bool open_placement(struct daemon *daemon) {
         .protocol_id = hc_datagram_protocol_id(options->plugin.game, options->plugin.rule_hash),
         .audience = options->audience,
         .keys = daemon->keys};
-    if (is_single(daemon))
+    if (options->matches == 1)
         return true;
     memcpy(config.cookie_secret, daemon->setting.cookie_secret, sizeof(config.cookie_secret));
     randombytes_buf(&config.hash_seed, sizeof(config.hash_seed));

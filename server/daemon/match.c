@@ -25,29 +25,33 @@ enum {
 
 // ---- The server ---------------------------------------------------------------------------------
 
+/// The configuration of the server of a match. The only one has the port for itself, and takes
+/// tickets of any match: of a daemon that had several before.
 static struct hc_server_config config_of(const struct hc_sv_match_setting *setting, uint16_t number,
                                          const struct hc_token_ring *keys) {
     const struct hc_sv_options *options = setting->options;
+    bool shares_port = options->matches > 1;
     struct hc_server_config config = hc_server_config_default();
     config.game = &setting->game;
     config.rule_hash = options->plugin.rule_hash;
     hc_sv_options_configure(options, &config);
-    if (options->force_rewind_match != 0 && number != 0 && options->force_rewind_match != number)
+    if (options->force_rewind_match != 0 && options->force_rewind_match != number)
         config.force_rewind = 0;
     config.keys = *keys;
+    if (!shares_port)
+        return config;
     config.match = number;
+    config.matches = options->matches;
+    config.cookie_secret = setting->cookie_secret;
     config.remembered_users /= options->matches;
-    if (number != 0 && config.remembered_users < REMEMBERED_MIN)
+    if (config.remembered_users < REMEMBERED_MIN)
         config.remembered_users = REMEMBERED_MIN;
-    config.matches = number != 0 ? options->matches : 0;
-    config.cookie_secret = number != 0 ? setting->cookie_secret : NULL;
     return config;
 }
 
 const char *hc_sv_match_check(const struct hc_sv_match_setting *setting,
                               const struct hc_token_ring *keys, char *why, size_t why_size) {
-    struct hc_server_config config =
-        config_of(setting, setting->options->matches > 1 ? 1 : 0, keys);
+    struct hc_server_config config = config_of(setting, 1, keys);
     const char *found = hc_server_config_check(&config, why, why_size);
     sodium_memzero(&config, sizeof(config));
     return found;
@@ -57,8 +61,7 @@ const char *hc_sv_match_check(const struct hc_sv_match_setting *setting,
 /// on: first the first world of each match.
 static uint64_t next_seed(const struct hc_sv_match *match) {
     const struct hc_sv_options *options = match->setting->options;
-    uint64_t seed = options->seed, which = match->worlds * options->matches;
-    which += match->number > 0 ? match->number - 1u : 0;
+    uint64_t seed = options->seed, which = match->worlds * options->matches + match->number - 1u;
     if (!options->given[HC_SV_SETTING_seed] && which > 0)
         randombytes_buf(&seed, sizeof(seed));
     else
@@ -111,16 +114,25 @@ bool hc_sv_match_open(struct hc_sv_match *match, const struct hc_sv_match_settin
                       uint16_t number, const struct hc_token_ring *keys) {
     match->setting = setting;
     match->number = number;
-    match->idle = number != 0;
+    match->lasts = setting->options->matches == 1;
+    match->shown = match->lasts ? 0 : number;
+    match->idle = !match->lasts;
     match->load_scale = LOAD_SCALE;
     match->status.every_us = setting->options->status_every_us;
-    match->status.match = number;
+    match->status.match = match->shown;
     uint64_t seed = next_seed(match);
     if (!use_server(match, create(match, keys, seed), seed))
         return false;
     begin_report(match);
     hc_sv_match_renew_deadline(match);
     return true;
+}
+
+void hc_sv_match_begin(struct hc_sv_match *match, uint64_t now_us) {
+    if (match->idle)
+        return;
+    hc_server_start(match->server, now_us);
+    hc_sv_match_renew_deadline(match);
 }
 
 void hc_sv_match_close(struct hc_sv_match *match) {
@@ -139,8 +151,8 @@ void hc_sv_match_close(struct hc_sv_match *match) {
 
 void hc_sv_match_log(struct hc_sv_match *match, enum hc_sv_log_level level, const char *event,
                      json_t *fields) {
-    if (match->number != 0)
-        json_object_set_new(fields, "match", json_integer(match->number));
+    if (match->shown != 0)
+        json_object_set_new(fields, "match", json_integer(match->shown));
     hc_sv_log_event(match->setting->log, level, event, fields);
 }
 
@@ -284,7 +296,7 @@ void hc_sv_match_end_tick(struct hc_sv_match *match, uint64_t work_us, uint64_t 
 // ---- Worlds -------------------------------------------------------------------------------------
 
 bool hc_sv_match_is_over(const struct hc_sv_match *match, uint64_t now_us) {
-    if (match->number == 0 || match->idle)
+    if (match->lasts || match->idle)
         return false;
     if (hc_server_ended(match->server))
         return hc_server_closed(match->server);
@@ -325,7 +337,7 @@ static void renew(struct hc_sv_match *match, const struct hc_token_ring *keys, u
     match->empty_us = 0;
     match->faults.seen = 0;
     match->status = (struct hc_sv_status){.every_us = match->status.every_us,
-                                          .match = match->number,
+                                          .match = match->shown,
                                           .ticks.count = match->report.ticks_worked_too_long,
 
                                           .remembered = match->status.remembered};

@@ -1,8 +1,9 @@
 /// A match of the daemon: a server of its own, with its counts and its log lines.
 ///
-/// A daemon has one match, without a number, or several that share nothing. Of several, a match
+/// A daemon has one match or several, numbered from 1, that share nothing. Of several, a match
 /// without clients is idle: it has a world, but no ticks, until the first client joins. When its
-/// last client has gone it gets another world, with another seed; used tokens stay used.
+/// last client has gone it gets another world, with another seed; used tokens stay used. The world
+/// of a daemon's only match plays without clients too, and no other follows it.
 #pragma once
 
 #include "server/daemon/faults.h"
@@ -32,7 +33,9 @@ struct hc_sv_match_setting {
 
 struct hc_sv_match {
     const struct hc_sv_match_setting *setting;
-    uint16_t number;   ///< [1, matches]; 0: there is one match
+    uint16_t number; ///< [1, matches]
+    uint16_t shown;  ///< its number in the log; 0: its lines need none, because it is the only one
+    bool lasts;      ///< its world is the only one of the daemon
     uint32_t phase_us; ///< of its ticks within the daemon's, so that matches take turns
     struct hc_server *server;
     struct hc_sv_npcs *npcs; ///< of the server
@@ -67,14 +70,17 @@ struct hc_sv_match {
 const char *hc_sv_match_check(const struct hc_sv_match_setting *setting,
                               const struct hc_token_ring *keys, char *why, size_t why_size);
 
-/// Makes a match that is all zeros. False: no memory.
+/// Makes match `number` of one that is all zeros. False: no memory.
 bool hc_sv_match_open(struct hc_sv_match *match, const struct hc_sv_match_setting *setting,
                       uint16_t number, const struct hc_token_ring *keys);
+
+/// Begins the world of a match that is not idle at `now_us`.
+void hc_sv_match_begin(struct hc_sv_match *match, uint64_t now_us);
 
 /// Frees its server.
 void hc_sv_match_close(struct hc_sv_match *match);
 
-/// Logs an event with the match's number; takes over `fields`, an object.
+/// Logs an event with the match's number, if there are several; takes over `fields`, an object.
 void hc_sv_match_log(struct hc_sv_match *match, enum hc_sv_log_level level, const char *event,
                      json_t *fields);
 

@@ -25,6 +25,7 @@ enum {
     SET_TIME_EVERY_US = 1000000, ///< interval at which the servers are given the wall clock
     WINDOW_US = 250000,          ///< in which the matches' shares of the worker's time are measured
     LOAD_SCALE = 256,
+    PERIOD_FRACTION = 8, ///< a period is at most 1 / this of a tick shorter or longer than one
     MAIL_EACH = HC_SV_UDP_CONNECTS, ///< CONNECTs of the mailbox in one turn of the loop
 };
 
@@ -33,10 +34,6 @@ static uint64_t thread_cpu_us(void) {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
-static bool is_single(const struct hc_sv_worker *worker) {
-    return worker->setting->placement == NULL;
 }
 
 static uint64_t tick_us(const struct hc_sv_worker *worker) {
@@ -113,48 +110,51 @@ static void send_mail(struct hc_sv_worker *worker, const struct hc_sv_udp_datagr
 }
 
 /// Gives a CONNECT to its match, which is the worker's, and ends the placement.
-static enum hc_status receive_placed(struct hc_sv_worker *worker,
-                                     const struct hc_sv_udp_datagram *datagram,
-                                     struct hc_sv_placed *placed) {
+static void receive_placed(struct hc_sv_worker *worker, const struct hc_sv_udp_datagram *datagram,
+                           struct hc_sv_placed *placed) {
     struct hc_sv_match *match =
         placed->match != 0 ? find_match(worker, placed->match) : &worker->matches[0];
     HC_ASSERT(match != NULL);
-    enum hc_status status = hc_sv_match_receive_placed(match, datagram, placed);
+    (void)hc_sv_match_receive_placed(match, datagram, placed);
     hc_sv_match_log_events(match);
     finish_placement(worker, placed);
-    return status;
 }
 
-/// Gives a CONNECT to the match that its token names, or that the placement chooses.
-static enum hc_status receive_connect(struct hc_sv_worker *worker,
-                                      const struct hc_sv_udp_datagram *datagram, uint16_t named) {
-    struct hc_sv_placed placed = {.match = named};
-    if (named == 0)
-        place(worker, datagram, &placed);
+/// Gives a CONNECT whose token names none of the daemon's matches to the one that the placement
+/// chooses.
+static void place_connect(struct hc_sv_worker *worker, const struct hc_sv_udp_datagram *datagram) {
+    struct hc_sv_placed placed;
+    place(worker, datagram, &placed);
     if (placed.match == 0 || find_match(worker, placed.match) != NULL)
-        return receive_placed(worker, datagram, &placed);
-    send_mail(worker, datagram, &placed);
-    return HC_OK;
+        receive_placed(worker, datagram, &placed);
+    else
+        send_mail(worker, datagram, &placed);
+}
+
+/// The match that a DATA or a CONNECT names; 0: none of the daemon's. All are of the only match.
+static uint16_t named_by(const struct hc_sv_worker *worker,
+                         const struct hc_sv_udp_datagram *datagram) {
+    const struct hc_sv_match_setting *setting = worker->setting;
+    if (setting->placement == NULL)
+        return 1;
+    return hc_sv_placement_named(setting->options->matches, datagram->bytes, datagram->size);
 }
 
 /// Gives a datagram of any lane to its match. Any match answers a HELLO, and DATA of none.
-static enum hc_status receive(struct hc_sv_worker *worker,
-                              const struct hc_sv_udp_datagram *datagram) {
+static void receive(struct hc_sv_worker *worker, const struct hc_sv_udp_datagram *datagram) {
     enum hc_datagram_kind kind = hc_datagram_kind(datagram->bytes, datagram->size);
-    uint16_t named = 0;
-    if (!is_single(worker))
-        named = hc_sv_placement_named(worker->setting->options->matches, datagram->bytes,
-                                      datagram->size);
-    if (kind == HC_DATAGRAM_CONNECT && !is_single(worker))
-        return receive_connect(worker, datagram, named);
-    struct hc_sv_match *match = &worker->matches[0];
-    if (named != 0)
-        match = find_match(worker, named);
+    uint16_t named = named_by(worker, datagram);
+    if (kind == HC_DATAGRAM_CONNECT && named == 0) {
+        place_connect(worker, datagram);
+        return;
+    }
+    struct hc_sv_match *match = named == 0 ? &worker->matches[0] : find_match(worker, named);
     if (match == NULL)
-        return HC_UNEXPECTED; // a broadcast: the match's worker has its own copy
+        return; // a broadcast: the match's worker has its own copy
     enum hc_status status = hc_sv_match_receive(match, datagram);
     match->accepted += status == HC_OK && kind == HC_DATAGRAM_DATA;
-    return status;
+    if (kind == HC_DATAGRAM_CONNECT)
+        hc_sv_match_log_events(match); // the placement knows the session before the next CONNECT
 }
 
 /// Receives a batch of a lane and returns the number of its datagrams.
@@ -162,7 +162,7 @@ static unsigned receive_batch(struct hc_sv_worker *worker, enum hc_sv_udp_lane l
     unsigned count = hc_sv_udp_receive(worker->udp, lane);
     for (unsigned i = 0; i < count; i++) {
         struct hc_sv_udp_datagram datagram = hc_sv_udp_received(worker->udp, i);
-        (void)receive(worker, &datagram);
+        receive(worker, &datagram);
     }
     return count;
 }
@@ -222,7 +222,7 @@ static uint64_t deadline_of(struct hc_sv_worker *worker) {
     uint64_t deadline = UINT64_MAX;
     for (unsigned i = 0; i < worker->count; i++) {
         struct hc_sv_match *match = &worker->matches[i];
-        if (match->touched || is_single(worker))
+        if (match->touched)
             hc_sv_match_renew_deadline(match);
         if (match->deadline_us < deadline)
             deadline = match->deadline_us;
@@ -231,23 +231,34 @@ static uint64_t deadline_of(struct hc_sv_worker *worker) {
 }
 
 /// Reads the DATA lane if it is time to, always right before a tick. Several matches share the time
-/// by which it may delay them. Returns the time.
-static uint64_t drain(struct hc_sv_worker *worker, uint64_t now) {
+/// by which it may delay them.
+static void drain(struct hc_sv_worker *worker, uint64_t now) {
     uint64_t deadline = deadline_of(worker);
     if (now < deadline && now < worker->drain_us)
-        return now;
+        return;
     worker->drain_us = now + worker->drain_every_us;
     uint64_t most_us = tick_us(worker) / RECEIVE_FRACTION / worker->count;
-    return receive_data(worker, now, deadline, now < deadline ? deadline : now + most_us);
+    (void)receive_data(worker, now, deadline, now < deadline ? deadline : now + most_us);
 }
 
 // ---- Turns --------------------------------------------------------------------------------------
 
+/// A worker's period lasts about a tick. It ends with a tick of a match where one is near, so that
+/// the timer does not wake the worker for it.
+static uint64_t shortest_period_us(const struct hc_sv_worker *worker) {
+    return hc_since(tick_us(worker) / PERIOD_FRACTION, tick_us(worker));
+}
+
+static uint64_t longest_period_us(const struct hc_sv_worker *worker) {
+    return tick_us(worker) + tick_us(worker) / PERIOD_FRACTION;
+}
+
 /// Sets the timer to the earliest deadline, or to the next reading of the DATA lane before it.
 static void arm_timer(struct hc_sv_worker *worker) {
     uint64_t deadline = deadline_of(worker), now = hc_clock_us();
-    if (!is_single(worker) && worker->period_us < deadline)
-        deadline = worker->period_us;
+    uint64_t end_us = worker->period_us + longest_period_us(worker);
+    if (end_us < deadline)
+        deadline = end_us;
     // A reading shortly before the deadline would only wake the worker twice.
     if (worker->drain_us + DRAIN_EVERY_US / 2 < deadline)
         deadline = worker->drain_us;
@@ -326,25 +337,20 @@ static void note_work(struct hc_sv_match *match) {
     match->advance_us = match->send_us = match->other_us = 0;
 }
 
-/// Does what is due for one match; its turn began at `begun`, and the time is `now`. True: it had a
-/// tick.
-static bool run_match(struct hc_sv_worker *worker, struct hc_sv_match *match, uint64_t begun,
-                      uint64_t now, uint64_t from) {
-    hc_sv_watch_begin(&worker->watch, match->number, now);
-    bool ticked = hc_sv_match_advance(match, begun);
+/// Does what is due for one match at `now`, when its turn begins. True: it had a tick.
+static bool run_match(struct hc_sv_worker *worker, struct hc_sv_match *match, uint64_t now) {
+    uint64_t begun = hc_clock_us();
+    hc_sv_watch_begin(&worker->watch, match->shown, begun);
+    bool ticked = hc_sv_match_advance(match, now);
     uint64_t advanced = hc_clock_us();
     uint64_t end = send_all(worker, match, advanced);
-    if (ticked && is_single(worker)) {
-        renew_handshake_budget(worker);
-        plan_drains(worker);
-    }
+    match->advance_us += hc_since(begun, advanced);
+    match->send_us += hc_since(advanced, end);
     hc_sv_match_log_events(match);
     hc_sv_match_drop_messages(match);
     if (ticked)
-        hc_sv_match_end_tick(match, end - from, begun);
+        hc_sv_match_end_tick(match, match->advance_us + match->send_us + match->other_us, now);
     hc_sv_match_renew_deadline(match);
-    match->advance_us += hc_since(now, advanced);
-    match->send_us += hc_since(advanced, end);
     match->other_us += hc_since(end, hc_clock_us());
     if (ticked)
         note_work(match);
@@ -363,11 +369,12 @@ static struct hc_sv_match *next_due(struct hc_sv_worker *worker, uint64_t now) {
     return next;
 }
 
-/// Does what is due for the worker once a tick: several matches share it.
-static void end_period(struct hc_sv_worker *worker, uint64_t now) {
-    if (now < worker->period_us)
+/// Does what is due for the worker once a period. `ticked`: a match had a tick at `now`.
+static void end_period(struct hc_sv_worker *worker, bool ticked, uint64_t now) {
+    uint64_t lasted_us = hc_since(worker->period_us, now);
+    if (lasted_us < (ticked ? shortest_period_us(worker) : longest_period_us(worker)))
         return;
-    worker->period_us += (hc_since(worker->period_us, now) / tick_us(worker) + 1) * tick_us(worker);
+    worker->period_us = now;
     renew_handshake_budget(worker);
     plan_drains(worker);
     share_time(worker, now);
@@ -400,19 +407,17 @@ static void end_if_done(struct hc_sv_worker *worker) {
 
 /// Does everything that is due at `now`, and sets the timer to the next deadline.
 static void turn(struct hc_sv_worker *worker, uint64_t now) {
-    uint64_t drained = drain(worker, now);
-    if (is_single(worker)) {
-        run_match(worker, &worker->matches[0], now, drained, now);
-    } else {
-        (void)answer(worker, true);
-        // A match that is due again meanwhile waits for the next turn.
-        struct hc_sv_match *match;
-        for (unsigned i = 0; i < worker->count && (match = next_due(worker, now)) != NULL; i++) {
-            uint64_t begun = hc_clock_us();
-            (void)run_match(worker, match, begun, begun, begun);
-        }
-        end_period(worker, now);
+    uint64_t begun = now;
+    bool ticked = false;
+    drain(worker, now);
+    (void)answer(worker, true);
+    // A match that is due again meanwhile waits for the next turn.
+    struct hc_sv_match *match;
+    for (unsigned i = 0; i < worker->count && (match = next_due(worker, now)) != NULL; i++) {
+        ticked |= run_match(worker, match, begun);
+        begun = hc_clock_us();
     }
+    end_period(worker, ticked, now);
     hc_sv_log_advance(worker->setting->log);
     set_time(worker, now);
     end_if_done(worker);
@@ -469,8 +474,7 @@ static void on_handshake(evutil_socket_t descriptor, short events, void *context
     // The timer does all else: a look at all clients for each HELLO would cost more than the HELLO.
     for (unsigned i = 0; i < worker->count; i++)
         hc_sv_match_log_events(&worker->matches[i]);
-    if (!is_single(worker))
-        arm_timer(worker); // an idle match may have begun
+    arm_timer(worker); // an idle match may have begun
     pthread_mutex_unlock(&worker->lock);
 }
 
@@ -509,7 +513,7 @@ static void on_mail(evutil_socket_t descriptor, short events, void *context) {
                                               .size = sizeof(mail.bytes),
                                               .from = mail.from,
                                               .arrived_us = mail.arrived_us};
-        (void)receive_placed(worker, &datagram, &mail.placed);
+        receive_placed(worker, &datagram, &mail.placed);
         (void)answer(worker, false);
         hc_sv_time_budget_take(budget, hc_since(from, thread_cpu_us()));
     }
@@ -541,8 +545,7 @@ static bool open_matches(struct hc_sv_worker *worker) {
         unsigned number = first + i * options->workers;
         struct hc_sv_match *match = &worker->matches[i];
         match->phase_us = (uint32_t)(tick_us(worker) * i / worker->count);
-        if (!hc_sv_match_open(match, worker->setting, (uint16_t)(is_single(worker) ? 0 : number),
-                              &worker->keys))
+        if (!hc_sv_match_open(match, worker->setting, (uint16_t)number, &worker->keys))
             return false;
     }
     return worker->matches != NULL;
@@ -590,8 +593,8 @@ bool hc_sv_worker_watch(struct hc_sv_worker *worker) {
 void hc_sv_worker_begin(struct hc_sv_worker *worker) {
     uint64_t now = worker->setting->began_us;
     worker->period_us = worker->window_us = now;
-    if (is_single(worker))
-        hc_server_start(worker->matches[0].server, now);
+    for (unsigned i = 0; i < worker->count; i++)
+        hc_sv_match_begin(&worker->matches[i], now);
     // The first turn runs inside the loop, so that it can break the loop.
     event_active(worker->timer, EV_TIMEOUT, 0);
 }

@@ -58,7 +58,7 @@ struct hc_sv_worker {
     enum hc_sv_udp_lane next_lane; ///< HELLO or CONNECT, read next
     uint64_t time_set_us;          ///< when the servers were last given the wall clock
     uint64_t armed_us;             ///< deadline of the timer
-    uint64_t period_us;            ///< of several matches: when the present tick of the daemon ends
+    uint64_t period_us;            ///< when the present period began, which lasts about a tick
     uint64_t window_us;            ///< begin of the window of hc_sv_match.busy_us
     uint64_t drain_us;             ///< when the DATA lane is read next, beside every tick
     uint32_t drained;              ///< datagrams of the DATA lane since the last tick
