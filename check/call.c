@@ -9,8 +9,8 @@
 enum {
     GUARD = 64,
     GUARD_BYTE = 0xa7,
-    CALL_S = 2,   ///< of processor time that a function may take
-    PLACES = 256, ///< that are told apart
+    CALL_S = 2,   ///< seconds of processor time that a function may take
+    PLACES = 256, ///< places that are told apart
     PLACE = 96,   ///< bytes of a place
 };
 

@@ -13,7 +13,7 @@ struct hc_ck_result {
     bool inside;             ///< nothing was written outside of the output
     bool refused;            ///< the function emitted an event that the tables do not allow
     uint8_t event_count;
-    hc_game_event events[HC_EMITTED_MAX]; ///< that it emitted
+    hc_game_event events[HC_EMITTED_MAX]; ///< events that the function emitted
     uint8_t bytes[HC_STATE_MAX];
 };
 

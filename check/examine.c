@@ -33,7 +33,7 @@ struct hc_ck_examiner {
     hc_entity *known;                     ///< [entities] neighbours that a client knows
     uint8_t *past_states, *past_presence; ///< [lookback] worlds of a past that is not as it is
     hc_entity *past_known;                ///< [entities] past neighbours of the same
-    uint64_t past_made;                   ///< bit a - 1: that of `a` ticks ago is made
+    uint64_t past_made;                   ///< bit a - 1: the world of `a` ticks ago is made
     uint64_t past_declared;               ///< hc_scene.past_read of the step that is examined
     uint32_t past_held;                   ///< ticks of the past that the client holds
     uint8_t *run_states, *run_presence;   ///< the output of `step_run`, as in a view

@@ -38,7 +38,7 @@ struct run {
     struct player *players;
     uint8_t *inputs;   ///< [ticks][players][input_size]
     hc_tick *arrivals; ///< [ticks][players] the head at which the input arrives; HC_NO_TICK: never
-    const char *what;  ///< that differs first: events or a state; NULL: nothing does
+    const char *what;  ///< the first difference, events or a state; NULL: there is none
     char text[TEXT];   ///< a sentence about it
 };
 

@@ -12,7 +12,7 @@ enum { HC_OVERFLOWS_WORDS = HC_STATE_MAX / 4 }; ///< of a state
 /// The bits of a kind's state that must be zeros, or equal a sign. Every field lies in one word,
 /// because it is aligned to its size.
 struct hc_overflows_kind {
-    uint32_t words;                         ///< that have such bits, and those before them
+    uint32_t words;                         ///< words up to the last one with such bits
     uint32_t beyond[HC_OVERFLOWS_WORDS];    ///< ones: the bits above a field's own
     uint32_t of_signed[HC_OVERFLOWS_WORDS]; ///< ones: those of signed fields
 };

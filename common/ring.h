@@ -46,7 +46,7 @@ struct hc_timeline {
                               ///< after the slots is that of the steps in progress
     hc_game_event *events;    ///< [slots + 1][event_total]
     uint64_t *events_changed; ///< [slots] hc_timeline_events_changed
-    uint64_t event_changes;   ///< so far
+    uint64_t event_changes;   ///< changes of events so far
     uint32_t event_total;     ///< places in a row; 0: the game has no events, nor these arrays
 
     hc_entity *run_end;        ///< [entities] the slot after the run of slots of one kind

@@ -36,7 +36,7 @@ struct hc_runs {
                      ///< mixed with `given`
     uint32_t words;  ///< of the tags of a place at a tick
     uint8_t *states; ///< [places][each][kept] of hc_unit_bytes, by the tick's remainder
-    uint64_t extrapolations; ///< so far
+    uint64_t extrapolations; ///< extrapolations so far
     const void *referee;     ///< of the extrapolations that follow; NULL: unknown
     uint64_t referee_hash;   ///< of the fields that any step has read
     uint8_t groups;          ///< of the referee, that any step has read

@@ -19,7 +19,7 @@ struct hc_unit_value {
     hc_tick tick;                ///< the tick of the states
     hc_tick known;               ///< the tick of the owner's newest known input before `tick` since
                                  ///< its join; HC_NO_TICK: none, or no owner
-    uint8_t input[HC_INPUT_MAX]; ///< that input; all zeros without one
+    uint8_t input[HC_INPUT_MAX]; ///< input at `known`; all zeros without one
     uint8_t *presence;           ///< [hc_unit_count] an enum hc_presence each
     uint8_t *states;             ///< [hc_unit_count * stride]
 };

@@ -73,7 +73,7 @@ struct hc_hello {
 };
 
 struct hc_datagram_cookie {
-    uint8_t client_nonce[HC_NONCE_SIZE]; ///< that of the HELLO
+    uint8_t client_nonce[HC_NONCE_SIZE]; ///< client_nonce of the HELLO
     uint32_t slot;                       ///< time slot of the cookie (cookie.h)
     uint8_t cookie[HC_COOKIE_SIZE];
 };
@@ -90,9 +90,9 @@ struct hc_connect {
     uint32_t continues; ///< cid of this client's last connection, whose session it resumes, if
                         ///< continue_proof holds; 0: none, and continue_proof is zeros
     uint8_t client_key[HC_EXCHANGE_KEY_SIZE]; ///< ephemeral, public
-    uint8_t
-        extrapolations; ///< that the client computes: bit how - 1 for each enum hc_extrapolation
-                        ///< but HC_EXTRAPOLATION_HOLD, which every client computes
+    /// The extrapolations that the client computes: bit how - 1 for each enum hc_extrapolation but
+    /// HC_EXTRAPOLATION_HOLD, which every client computes.
+    uint8_t extrapolations;
 };
 
 struct hc_accept {

@@ -41,7 +41,7 @@ enum hc_sv_peer_state {
 struct hc_sv_user {
     uint64_t client_id;
     uint8_t token_id[HC_TOKEN_ID_SIZE]; ///< of the newest connection's token
-    bool by_ticket;                     ///< that token is a ticket
+    bool by_ticket;                     ///< the newest connection's token is a ticket
     bool begun_elsewhere;               ///< a ticket opened the session: its token is not known
     uint8_t players;                    ///< the most local players
     bool watch;                         ///< the client may be a spectator

@@ -48,8 +48,8 @@ struct hc_cl_bot {
     uint64_t connected_us; ///< when the newest datagram of a connection arrived; 0: none has
     bool stranded;         ///< the client is closed, and waits for the search
     bool lost;             ///< a session before was lost with its server, and none began since
-    bool received;         ///< a snapshot
-    uint64_t snapshots;    ///< that were received as of the last turn
+    bool received;         ///< a snapshot was received
+    uint64_t snapshots;    ///< snapshots received as of the last turn
     uint64_t snapshot_us;  ///< when the newest one arrived
     struct hc_cl_due due;  ///< the session's snapshots
     bool rejoined;         ///< a session before this one has ended

@@ -43,7 +43,7 @@ struct batch {
 
 struct hc_cl_sockets {
     struct hc_cl_udp_peer server;
-    bool shared; ///< else each client has a connected socket of its own
+    bool shared; ///< the clients share sockets; false: each has a connected one of its own
     uint32_t first, count, sources;
     uint32_t descriptor_count;
     int *descriptors;   ///< [descriptor_count]

@@ -17,10 +17,10 @@ struct hc_cl_udp;
 /// Counts of datagrams as their senders sent them: before the network simulations.
 struct hc_cl_udp_stats {
     uint64_t datagrams_in, bytes_in, datagrams_out, bytes_out;
-    uint64_t send_errors;   ///< datagrams that the kernel refused to send
-    uint64_t refused;       ///< of which the network reported that no program listens there
-    uint64_t too_long;      ///< refused as too long, by the kernel or by a report from the network
-    uint64_t sim_lost;      ///< dropped by the simulated loss
+    uint64_t send_errors; ///< datagrams that the kernel refused to send
+    uint64_t refused;  ///< datagrams to a place where no program listens, by the network's report
+    uint64_t too_long; ///< datagrams refused as too long, by the kernel or by the network's report
+    uint64_t sim_lost; ///< datagrams dropped by the simulated loss
     uint64_t sim_lost_down; ///< of those, and of those dropped because it was full, to the client
     uint64_t sim_dropped_full; ///< dropped because a simulation was full: it is not as configured
 };

@@ -18,7 +18,7 @@
 
 enum {
     PERIOD_US = 100000, ///< between two looks at the call in progress
-    WAIT_S = 60,        ///< that a call may take without the processor
+    WAIT_S = 60,        ///< seconds that a call may take without the processor
     GAMES = 2,          ///< plugins of a process
     STACK = 128 << 10,  ///< bytes for the handlers, because a call may have used up the stack
 };

@@ -56,8 +56,8 @@ struct place {
 struct answer {
     struct evhttp_request *request; ///< NULL: none
     uint64_t left;                  ///< tokens
-    uint16_t match;                 ///< that they name
-    unsigned count;                 ///< of the tokens, in all
+    uint16_t match;                 ///< match that the tokens name
+    unsigned count;                 ///< tokens of the answer, in all
     char name[NAME_LONGEST + 1];    ///< of their users; of several with a number behind it
 };
 

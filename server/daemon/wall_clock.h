@@ -13,8 +13,8 @@
 struct hc_sv_wall_clock {
     pthread_mutex_t lock;
     struct hc_unix_time time;
-    bool stepped;     ///< as it was told last
-    int64_t ahead_us; ///< then
+    bool stepped;     ///< the clock had been set, by the last hc_sv_wall_clock_changed
+    int64_t ahead_us; ///< microseconds that it was ahead then
 };
 
 /// The wall clock's Unix time in microseconds.

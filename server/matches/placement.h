@@ -30,7 +30,7 @@ struct hc_sv_placement_config {
     unsigned matches;          ///< [2, HC_MATCH_MAX]
     unsigned clients, players; ///< of each match: clients that play at once, and their players
     unsigned spectators;       ///< of each match at once
-    uint32_t remembered_users; ///< whose used tokens are remembered, see hc_server_config
+    uint32_t remembered_users; ///< users whose used tokens are remembered, see hc_server_config
     uint64_t protocol_id, audience;
     uint8_t cookie_secret[HC_COOKIE_SECRET_SIZE]; ///< of all matches
     struct hc_token_ring keys;

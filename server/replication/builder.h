@@ -12,13 +12,13 @@
 /// A unit that a snapshot may send.
 struct hc_sv_selection {
     struct hc_snapshot_unit name;
-    bool own;                        ///< the client's own, or the referee: sent before all others
-    bool chosen;                     ///< the snapshot sends it
-    bool known;                      ///< the client may know it
-    bool waits;                      ///< for the next whole snapshot: this one does not send it
+    bool own;    ///< the client's own, or the referee: sent before all others
+    bool chosen; ///< the snapshot sends it
+    bool known;  ///< the client may know it
+    bool waits;  ///< the unit waits for the next whole snapshot: this one does not send it
     struct hc_sv_slot *slot;         ///< slot with the unit's items
-    const struct hc_sv_value *value; ///< of the tick shown; NULL: the unit is dropped
-    const struct hc_sv_value *base;  ///< that its delta is against; NULL: none
+    const struct hc_sv_value *value; ///< value of the tick shown; NULL: the unit is dropped
+    const struct hc_sv_value *base;  ///< value that the delta is against; NULL: none
     const struct hc_sv_value *acked; ///< the newest value that the client acked, unless the ring
                                      ///< has replaced it
     hc_sv_value_id acked_id;         ///< number of that value; 0: none
@@ -33,7 +33,7 @@ struct hc_sv_selection {
 struct hc_sv_correction {
     const struct hc_sv_selection *selection;
     const struct hc_sv_value *value;
-    struct hc_sv_held held; ///< that the client shows instead
+    struct hc_sv_held held; ///< value that the client shows instead
 };
 
 struct hc_sv_builder {

@@ -34,7 +34,7 @@ struct hc_sv_client {
 
     // A connection begins anew.
     uint32_t cid;
-    uint8_t extrapolations; ///< that the client computes, as in CONNECT
+    uint8_t extrapolations; ///< extrapolations that the client computes, as in CONNECT
     struct hc_sv_bandwidth bandwidth;
     struct hc_sv_sent_log sent_log;
     struct hc_sv_interest interest;

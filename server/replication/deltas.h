@@ -31,8 +31,8 @@ struct hc_sv_delta_entry {
 struct hc_sv_deltas {
     const struct hc_world *world;
     uint32_t each;                     ///< stored deltas for a unit
-    uint32_t units;                    ///< that have deltas
-    uint32_t sets;                     ///< in use, a power of two
+    uint32_t units;                    ///< units that have deltas
+    uint32_t sets;                     ///< sets in use, a power of two
     struct hc_sv_delta_entry *entries; ///< [sets][2], the newer of each set first
 };
 

@@ -6,7 +6,7 @@
 enum {
     CAPACITY_MIN = 16384, ///< events in the ring at least
     CAPACITY_EACH = 128,  ///< more events in the ring for each player
-    DROPPED_TICKS = 64,   ///< whose events are counted although they are listed no more
+    DROPPED_TICKS = 64,   ///< ticks whose events are counted although they are listed no more
 };
 
 size_t hc_sv_final_events_layout(struct hc_sv_final_events *finals, const struct hc_world *world,

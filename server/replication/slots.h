@@ -53,13 +53,13 @@ _Static_assert(offsetof(struct hc_sv_slot, items.value_ids) <= 64,
 /// The slots of all clients.
 struct hc_sv_slots {
     struct hc_sv_slot *at;
-    uint32_t count;    ///< in the pool
-    uint32_t used;     ///< those from here on were never used
-    uint32_t free;     ///< the first of a list
-    uint32_t clients;  ///< at most
-    uint32_t share;    ///< that each of them is promised
-    uint32_t left;     ///< in the pool, not taken
-    uint32_t promised; ///< of these, to clients that have not taken their share yet
+    uint32_t count;    ///< slots in the pool
+    uint32_t used;     ///< the first slot that was never used; none after it was
+    uint32_t free;     ///< the first slot of the list of free ones
+    uint32_t clients;  ///< clients at most
+    uint32_t share;    ///< slots that each client is promised
+    uint32_t left;     ///< slots in the pool that are not taken
+    uint32_t promised; ///< slots left that are promised to clients with less than their share
 };
 
 /// Lays the pool of at most `clients` views out from `base` (NULL: only measures); returns the
