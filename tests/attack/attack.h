@@ -20,7 +20,7 @@ struct attack {
     bool failed;
     char why[200];      ///< the first condition that does not hold
     const char *daemon; ///< path of hindcastd, for rows that attack a real one
-    bool flood;         ///< also run the ladder of floods
+    bool flood;         ///< the ladder of floods is run too
 };
 
 enum attack_kind {

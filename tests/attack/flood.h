@@ -28,7 +28,7 @@ struct flood {
 /// The datagrams that were sent, and their cost.
 struct flood_result {
     uint64_t sent;    ///< datagrams that the system took
-    uint64_t refused; ///< those that it did not
+    uint64_t refused; ///< datagrams that the system did not take
     uint64_t cpu_us;  ///< processor time of the senders
 };
 

@@ -18,7 +18,7 @@ enum {
     PLAY_MS = 2000,
     SETTLE_MS = 3000,
     LEAP_MIN = 255,     ///< ticks
-    EVENTS_MAX = 40000, ///< that happen
+    EVENTS_MAX = 40000, ///< events that happen at most
 };
 
 /// What happened, and what each client was told.

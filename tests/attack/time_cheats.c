@@ -34,7 +34,7 @@ static const struct hc_server_stats *stats_of(const struct honest_players *playe
 struct outcome {
     hc_tick head, final;
     uint64_t chain, hash;
-    uint64_t distance; ///< that the cheat's player has moved, units
+    uint64_t distance; ///< distance that the cheat's player has moved, units
 };
 
 static void look(const struct honest_players *players, struct outcome *outcome) {

@@ -10,7 +10,7 @@
 struct bench_options {
     const char *table; ///< the only table to print; NULL: all of them
     unsigned players;  ///< plays only matches of so many; 0: of any number
-    unsigned places;   ///< that the world has for players, at least; 0: one for each client
+    unsigned places;   ///< places of the world for players, at least; 0: one for each client
     unsigned evict_kb; ///< of other memory that is read before each tick
     enum hc_extrapolation extrapolation; ///< the clients' best
     unsigned up, down;                   ///< bytes of a datagram; 0: the default

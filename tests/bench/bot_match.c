@@ -21,7 +21,7 @@ enum {
     LAST_TURN_TICKS = 20,   ///< before the end no new change is watched
     TURN_TICKS = BENCH_TURN_MS * BENCH_TICK_RATE / 1000,
     SHOT_TICKS = BENCH_SHOT_MS * BENCH_TICK_RATE / 1000,
-    TRIGGER_TICKS = 8, ///< that the trigger is held, which is one shot
+    TRIGGER_TICKS = 8, ///< ticks that the trigger is held for one shot
     PACKETS = 96,      ///< in flight on a link
 };
 

@@ -30,7 +30,7 @@ struct bench_match_config {
     uint32_t warm_up_ticks, ticks;       ///< not measured, and measured
     uint32_t aim_ticks;                  ///< the bots aim anew once in so many ticks
     enum hc_extrapolation extrapolation; ///< the clients' best
-    struct bench_entropy *entropy;       ///< that measures every sent value; NULL: none
+    struct bench_entropy *entropy;       ///< measures every sent value; NULL: nothing does
     struct bench_recording *recording;   ///< of all that the host receives; NULL: none
 };
 

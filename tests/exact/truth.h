@@ -15,7 +15,7 @@ struct truth_plan {
     int32_t late_max;     ///< ticks after its own at which an input may arrive
     uint32_t missing_ppm; ///< inputs that never arrive
     uint32_t leave_ppm;   ///< players that leave at a tick, of those that are in
-    bool states;          ///< also simulate the states
+    bool states;          ///< the states are simulated too
 };
 
 struct truth {

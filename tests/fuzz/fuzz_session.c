@@ -37,7 +37,7 @@ enum {
     OTHER_USER = 2,
     TOKEN_LIFE_S = 3600,
     SESSION_LIFE_S = 500, ///< less than that of a ticket
-    LONGEST_S = 490,      ///< so that the honest client's session lasts
+    LONGEST_S = 490,      ///< the longest run, so that the honest client's session lasts
     WELL_TICKS = 60,      ///< until the honest client plays, at any bandwidth
     MESSAGE_MAX = HC_EVENTS_SIZE_MAX,
     NUMBER_SIZE = 4,   ///< bytes of its number

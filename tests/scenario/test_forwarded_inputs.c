@@ -25,7 +25,7 @@ struct forwarding {
     struct known (*sent)[CLIENTS]; ///< [HEADS] by the head at sending
     bool in[CLIENTS];
     hc_tick scanned, checked;
-    uint64_t bases, inputs, roster_changes; ///< that the watcher has
+    uint64_t bases, inputs, roster_changes; ///< counts of those that the watcher has
 };
 
 static void know(const struct hc_timeline *timeline, hc_player player, hc_tick tick,

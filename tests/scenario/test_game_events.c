@@ -25,7 +25,7 @@ struct seen {
     struct hc_event_record clients[CLIENTS];
     hc_tick begun[CLIENTS]; ///< the tick of the client's first snapshot; HC_NO_TICK: none yet
     bool own[EVENTS_MAX][CLIENTS]; ///< of those that happened: the client's player emits it
-    uint32_t bits[EVENTS_MAX];     ///< that it takes
+    uint32_t bits[EVENTS_MAX];     ///< bits that the event takes
     uint64_t left_out;             ///< by the server's count
 };
 

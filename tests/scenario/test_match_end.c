@@ -11,7 +11,7 @@ struct ends {
     unsigned reported, counted;
     hc_tick newest; ///< end that was reported
     hc_tick final;  ///< the newest final tick whose state was looked at
-    bool over;      ///< there
+    bool over;      ///< the match is over at `final`
 };
 
 /// Matches of PERIOD ticks: the last OVER of them are over.

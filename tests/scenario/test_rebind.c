@@ -142,8 +142,8 @@ struct cost {
     unsigned connected, changes;
     uint64_t silence_us;
     uint32_t datagrams; ///< of the server, at one change
-    uint64_t lost;      ///< of those in all
-    uint64_t inputs;    ///< that did not take effect
+    uint64_t lost;      ///< datagrams of the server lost at all changes
+    uint64_t inputs;    ///< inputs that did not take effect
     uint32_t smallest_sent, snapshot_most;
 };
 

@@ -13,7 +13,7 @@
 
 enum {
     LATENCY_MS = 40,
-    CLIENTS = 4, ///< of which the first is copied
+    CLIENTS = 4, ///< clients, the first of which is copied
     SPAN_S = 30,
     MOVED_S = 10,             ///< after which it moves, in some runs
     BURST_US = 600 * MS_US,   ///< in which the link loses all datagrams to the client, in some runs
@@ -55,8 +55,8 @@ struct neighbour {
 
 struct scene {
     struct neighbour neighbour;
-    uint64_t snapshots, snapshot_bytes; ///< that client 0 received
-    uint64_t newest_us, silence_us;     ///< between two of them, at most
+    uint64_t snapshots, snapshot_bytes; ///< snapshots that client 0 received, and their bytes
+    uint64_t newest_us, silence_us;     ///< when the newest came; the longest time between two
 };
 
 static void inject(struct scene *scene, struct hc_sim *sim, const uint8_t *bytes, size_t size) {

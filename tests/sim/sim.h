@@ -75,7 +75,7 @@ struct hc_sim_config {
     struct hc_sv_host_test host_test;
     /// Of every client, unless hc_sim_setup changes it; each connect draws its entropy.
     struct hc_client_config client;
-    unsigned clients;                      ///< that may connect, [1, HC_SERVER_CLIENTS_MAX]
+    unsigned clients;                      ///< clients that may connect, [1, HC_SERVER_CLIENTS_MAX]
     struct hc_network_sim_config up, down; ///< client to server, server to client, at the beginning
     uint32_t packets_max;                  ///< in flight on each link
     /// By how much the times of arrivals are ahead of the clock that the other calls take: of DATA

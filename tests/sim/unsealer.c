@@ -15,7 +15,7 @@ enum {
 /// A CONNECT that may be answered.
 struct attempt {
     uint8_t client_nonce[HC_NONCE_SIZE];
-    bool secret_given; ///< else it was drawn
+    bool secret_given; ///< the secret was given; false: it was drawn
     struct hc_endpoint endpoint;
 };
 

@@ -30,7 +30,7 @@ struct storm_conn {
     bool connected;
     bool lingering;              ///< lost; its players wait for the client
     bool received;               ///< the server has accepted a datagram of it
-    struct storm_conn *previous; ///< whose players it took over; NULL: it joined
+    struct storm_conn *previous; ///< connection whose players this one took over; NULL: it joined
     bool took_over;              ///< `previous` was connected or lingering then
     bool welcomed;               ///< the client's ACCEPT was sent
     bool resumed; ///< the client's WELCOME says that the messages of `previous` go on

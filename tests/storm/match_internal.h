@@ -37,7 +37,7 @@ struct storm_seat {
     struct storm_received_unit units[STORM_UNITS_MAX];
     struct storm_client_counts counts; ///< of connects that are over
     struct hc_thinker bots[HC_OWN_PLAYERS_MAX];
-    size_t bytes; ///< that its allocator has given out
+    size_t bytes; ///< bytes that the client's allocator has given out
     struct hc_allocator allocator;
     uint64_t jumped_us; ///< when its clock jumped; 0: never
     uint64_t lost_us;   ///< when the client lost its connection
@@ -66,7 +66,7 @@ struct storm_match {
     bool settled;       ///< server and clients must agree at every final tick
     bool last_part;     ///< of the calm: nothing may stall
     struct hc_rng attack;
-    size_t host_bytes; ///< that the host's allocator has given out
+    size_t host_bytes; ///< bytes that the host's allocator has given out
     struct storm_units units;
     void *states[STORM_CHECKERS_MAX]; ///< of the checkers
 };

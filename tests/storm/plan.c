@@ -10,8 +10,8 @@
 #include <string.h>
 
 enum {
-    SLOTS_FEW = 13,     ///< of a server where no crowd plays: with more a match takes long
-    SLOTS_CROWD = 64,   ///< else
+    SLOTS_FEW = 13,     ///< slots of a server where no crowd plays: with more a match takes long
+    SLOTS_CROWD = 64,   ///< slots of a server where a crowd plays
     WORD_MAX = 128,     ///< of an assignment
     BRIEF_CROWD = 40,   ///< percent that the storm of a crowd lasts at most
     VIEW_FAR = 1500,    ///< that players see in a crowd

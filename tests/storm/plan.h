@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 enum {
-    STORM_CLIENTS_MAX = 16, ///< that may connect in a match
+    STORM_CLIENTS_MAX = 16, ///< clients that may connect in a match
     STORM_TICKS_MAX = 4096, ///< of a match, its end included
     STORM_TICKS_MIN = 300,  ///< of the server, in a match in which nothing is wrong
 };

@@ -10,7 +10,7 @@ struct inbox {
 
 struct replay {
     struct inbox clients[STORM_CLIENTS_MAX];
-    uint32_t newest[STORM_CONNS_MAX]; ///< that the server has accepted of each connection
+    uint32_t newest[STORM_CONNS_MAX]; ///< newest accepted seq of each connection
 };
 
 static void wrong(struct storm_match *match, const struct storm_conn *conn, uint32_t seq,

@@ -10,7 +10,7 @@
 #include <xxhash.h>
 
 struct sent_values {
-    struct hc_cl_snapshot_reader *readers[STORM_CONNS_MAX]; ///< which have accepted all before
+    struct hc_cl_snapshot_reader *readers[STORM_CONNS_MAX]; ///< have accepted all so far
     struct hc_body body;
 };
 

@@ -12,7 +12,7 @@ struct life {
     uint8_t received_kind; ///< kind of that datagram, if the client accepted it; else 0
     bool lost;
     uint64_t begun_us, received_us, lost_us;
-    hc_player players[HC_OWN_PLAYERS_MAX]; ///< that it was given last
+    hc_player players[HC_OWN_PLAYERS_MAX]; ///< players that the client was given last
 };
 
 struct sessions {

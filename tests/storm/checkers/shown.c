@@ -19,7 +19,7 @@ enum {
 
 struct shown {
     bool any[STORM_CLIENTS_MAX];          ///< a client has shown something
-    uint64_t position[STORM_CLIENTS_MAX]; ///< that it showed last: tick and fraction
+    uint64_t position[STORM_CLIENTS_MAX]; ///< position that a client showed last: tick and fraction
     uint32_t looks;
 };
 
