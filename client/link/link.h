@@ -50,7 +50,7 @@ struct hc_cl_link {
     struct hc_cl_losses losses;
     struct hc_cl_inputs inputs;
     struct hc_body body;          ///< The ACCEPT or DATA that is being read.
-    struct hc_cl_skimmed skimmed; ///< Its snapshot, of a client without a world.
+    struct hc_cl_skimmed skimmed; ///< The newest snapshot of a client without a world.
 };
 
 /// The messages of one DATA that are not of the world.

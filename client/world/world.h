@@ -38,7 +38,7 @@ struct hc_cl_world {
     void *memory; ///< The memory of `interpolation` and of `seen`.
     size_t bytes; ///< The size of everything that was built.
     struct hc_cl_display display;
-    struct hc_cl_game_events game_events; ///< Its queue outlives a connection.
+    struct hc_cl_game_events game_events; ///< The game events, whose queue outlives a connection.
     uint32_t rollback_ticks;              ///< The depth of the newest rollback.
 };
 

@@ -33,9 +33,9 @@ struct hc_sv_match_setting {
 
 struct hc_sv_match {
     const struct hc_sv_match_setting *setting;
-    uint16_t number; ///< [1, matches]
-    uint16_t shown;  ///< its number in the log; 0: its lines need none, because it is the only one
-    bool lasts;      ///< its world is the only one of the daemon
+    uint16_t number;   ///< [1, matches]
+    uint16_t shown;    ///< number in the log; 0: none, because the match is the only one
+    bool lasts;        ///< the match's world is the only one of the daemon
     uint32_t phase_us; ///< of its ticks within the daemon's, so that matches take turns
     struct hc_server *server;
     struct hc_sv_npcs *npcs; ///< of the server

@@ -7,7 +7,7 @@ enum { RATE = 100, TICK_US = 1000000 / RATE, AHEAD_US = 700000 };
 
 static struct hc_client_config config;
 static struct hc_cl_timing timing;
-static struct hc_cl_clock server; ///< its time is AHEAD_US more than the local one
+static struct hc_cl_clock server; ///< clock whose time is AHEAD_US more than the local one
 static struct hc_client_stats stats;
 
 static void set_up(void) {
