@@ -87,7 +87,10 @@ static bool open_next_server(struct hc_cl_options *options, struct hc_cl_fleet_c
 
 /// A run in progress.
 struct run {
+    const char *program;
     const struct hc_cl_options *options;
+    bool announces; ///< prints when all clients play
+    bool all_play;
     bool terminal;
     struct hc_cl_page_series *series; ///< NULL: not recorded
 };
@@ -111,12 +114,22 @@ static void print_progress(const struct hc_cl_options *options,
             progress->stalls);
 }
 
+/// Prints a line each time that all clients play, after some did not.
+static void announce(struct run *run, uint32_t playing) {
+    uint32_t clients = run->options->clients + run->options->light;
+    if (playing == clients && !run->all_play)
+        fprintf(stderr, "%s: all clients play (%" PRIu32 ")\n", run->program, clients);
+    run->all_play = playing == clients;
+}
+
 static void on_progress(void *context, const struct hc_cl_fleet_progress *progress) {
-    const struct run *run = context;
+    struct run *run = context;
     if (run->series != NULL)
         hc_cl_page_series_add(run->series, progress);
     if (run->terminal)
         print_progress(run->options, progress);
+    else if (run->announces)
+        announce(run, progress->playing);
 }
 
 /// The tokens that a run has from its start: of its clients, and of sessions that follow.
@@ -133,7 +146,11 @@ static uint32_t tokens_of(const struct hc_cl_options *options) {
 static bool play(const char *program, bool announces, struct hc_cl_options *options,
                  struct hc_cl_page_series *series, struct hc_cl_fleet_result *result, char *why) {
     char server[sizeof(options->host) + sizeof(options->port) + 3];
-    struct run run = {.options = options, .terminal = isatty(STDERR_FILENO), .series = series};
+    struct run run = {.program = program,
+                      .options = options,
+                      .announces = announces,
+                      .terminal = isatty(STDERR_FILENO),
+                      .series = series};
     uint32_t clients = options->clients + options->light;
     snprintf(server, sizeof(server), strchr(options->host, ':') != NULL ? "[%s]:%s" : "%s:%s",
              options->host, options->port);
@@ -157,7 +174,7 @@ static bool play(const char *program, bool announces, struct hc_cl_options *opti
         .latency_to_us = options->latency_to_us,
         .seed = options->seed,
         .client = hc_client_config_default(),
-        .progress = run.terminal || series != NULL ? on_progress : NULL,
+        .progress = run.terminal || announces || series != NULL ? on_progress : NULL,
         .progress_context = &run,
     };
     config.client.smoothing_us = 0; // nobody draws

@@ -5,7 +5,7 @@ set -u
 . "$(dirname "$0")/lib.inc"
 
 make_tokens 16
-with="--key-file $work/keys --max-clients 16 --log-format json"
+with="--key-file $work/keys --max-clients 16 --log-format json --restart-seconds 2"
 
 # told NAME REASON: each of the 16 sessions of the server ended once, for this reason and by the server.
 told() {
@@ -19,7 +19,8 @@ PYTHON
 serve_again one $with
 start bots hindcast-bot --connect "127.0.0.1:$port" --count 16 --token "$work/tokens" --link ok
 bots=$pid
-check "16 bots play in one world" await shows "$work/one.err" '"joined"' 16
+check "16 bots play in one world" await shows "$work/bots.err" "all clients play" 1
+check "16 bots have joined" shows "$work/one.err" '"joined"' 16
 before=one restarts=0
 for matches in 1 4 4; do
     kill -USR2 "$server"
@@ -29,7 +30,8 @@ for matches in 1 4 4; do
     serve_again "again$restarts" $with --matches $matches --workers $((matches > 1 ? 2 : 1))
     check "it has told all clients that it restarts" told "$before" "the server is restarting"
     check "after restart $restarts, with --matches $matches, all play again" \
-        await shows "$work/again$restarts.err" '"joined"' 16
+        await shows "$work/bots.err" "all clients play" $((restarts + 1))
+    check "each has joined once" shows "$work/again$restarts.err" '"joined"' 16
     before=again$restarts
 done
 check "the bots print why they wait" grep -q "has lost its connection: the server restarts" "$work/bots.err"
