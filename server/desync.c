@@ -1,7 +1,7 @@
 /// Answers clients that ask where their world differs, and names the difference when they leave.
-#include "server/host_internal.h"
+#include "server/desync.h"
 
-void hc_sv_desync_ask(struct hc_sv_host *host, struct hc_sv_peer *peer,
+void hc_sv_desync_ask(const struct hc_world *world, struct hc_sv_peer *peer,
                       const struct hc_compare *compare) {
     struct hc_sv_answer *answer = &peer->answer;
     const struct hc_sv_sent_log *sent_log = &peer->replication.sent_log;
@@ -16,14 +16,14 @@ void hc_sv_desync_ask(struct hc_sv_host *host, struct hc_sv_peer *peer,
     answer->as_of = compare->as_of;
     answer->tick = sent_log->tick[hc_sv_sent_log_place(sent_log, compare->as_of)];
     answer->unit = unit;
-    hc_unit_copy(&host->world, unit, &answer->value, value);
+    hc_unit_copy(world, unit, &answer->value, value);
     peer->messages_due = true;
 }
 
-void hc_sv_desync_put(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_writer *body) {
+void hc_sv_desync_put(const struct hc_world *world, struct hc_sv_peer *peer,
+                      struct hc_writer *body) {
     struct hc_sv_answer *answer = &peer->answer;
-    if (answer->due &&
-        hc_differs_put(body, &host->world, answer->as_of, answer->unit, &answer->value))
+    if (answer->due && hc_differs_put(body, world, answer->as_of, answer->unit, &answer->value))
         answer->due = false;
 }
 
@@ -39,10 +39,9 @@ static bool find_value(const struct hc_world *world, const struct hc_sv_answer *
     return true;
 }
 
-struct hc_difference hc_sv_desync_difference(const struct hc_sv_host *host,
+struct hc_difference hc_sv_desync_difference(const struct hc_world *world,
                                              const struct hc_sv_peer *peer,
                                              const struct hc_close_desync *close) {
-    const struct hc_world *world = &host->world;
     struct hc_difference difference = {.tick = close->tick};
     if (close->entity >= world->entities)
         return difference;

@@ -1,8 +1,8 @@
 /// Counts forged DATA datagrams by their source.
 ///
 /// A source's count covers the datagrams of one tick that did not open, or that were opened again
-/// as duplicates. When it reaches HC_FORGED_PER_SOURCE, the host drops the source's datagrams
-/// unopened until the next tick, so a flood costs little and delays nobody else. The host counts
+/// as duplicates. When it reaches HC_FORGED_PER_SOURCE, the server drops the source's datagrams
+/// unopened until the next tick, so a flood costs little and delays nobody else. The server counts
 /// the same for each connection that they name, and never drops datagrams from a client's own
 /// address here.
 ///

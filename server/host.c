@@ -1,15 +1,50 @@
-/// The host: its configuration, its memory and its datagrams.
-#include "server/host_internal.h"
-#include "server/path.h"
+/// The server: its configuration, its memory, and the calls of its program, which go to its parts
+/// in order.
+#include "server/host.h"
 
 #include "common/alloc.h"
+#include "common/elapsed.h"
 #include "common/mark.h"
-#include "server/replication/look.h"
-#include "server/replication/snapshot.h"
+#include "server/handshake.h"
+#include "server/inputs.h"
+#include "server/receive.h"
+#include "server/send.h"
+#include "server/sessions.h"
+#include "server/state.h"
+#include "server/ticks.h"
 
 #include <sodium.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+enum {
+    /// The size of the first struct hc_server_config. A program of this library's SONAME has at
+    /// least its members.
+    CONFIG_SIZE_MIN = offsetof(struct hc_server_config, cookie_secret) + sizeof(void *),
+};
+
+// ---- Configuration ------------------------------------------------------------------------------
+
+void hc_server_config_init(struct hc_server_config *config, uint32_t size) {
+    struct hc_server_config whole = {.clients = 8,
+                                     .tick_rate = 60,
+                                     .history = 64,
+                                     .late_margin = 24,
+                                     .lag_compensation_ms = 400,
+                                     .timeout_us = HC_TIMEOUT_US,
+                                     .linger_us = HC_RECONNECT_US,
+                                     .connects_per_address = HC_CONNECTS_PER_ADDRESS,
+                                     .clients_per_address = HC_CLIENTS_PER_ADDRESS,
+                                     .players_per_client = HC_OWN_PLAYERS_MAX,
+                                     .spectators = 4,
+                                     .session_life_s = HC_SESSION_LIFE_S,
+                                     .remembered_users = HC_REMEMBERED_USERS,
+                                     .client_rate = 262144};
+    whole.size = size;
+    memset(config, 0, size);
+    memcpy(config, &whole, size < sizeof whole ? size : sizeof whole);
+}
 
 struct hc_sv_host_test hc_sv_host_test_default(void) {
     return (struct hc_sv_host_test){
@@ -79,21 +114,40 @@ const char *hc_sv_host_config_check(const struct hc_server_config *config,
     return NULL;
 }
 
-// ---- Creation -----------------------------------------------------------------------------------
-
-static struct hc_timeline_config timeline_config(const struct hc_sv_host *host) {
-    struct hc_timeline_config config = {.world = &host->world,
-                                        .history = host->config.history,
-                                        .future = host->test.future,
-                                        .allocator = host->config.allocator};
-    memcpy(config.secret, host->secrets.world, sizeof config.secret);
-    return config;
+/// Writes the program's configuration over the defaults to `*whole`; false: its size is unknown.
+static bool complete(const struct hc_server_config *config, struct hc_server_config *whole) {
+    if (config->size < CONFIG_SIZE_MIN || config->size > sizeof *whole)
+        return false;
+    hc_server_config_init(whole, sizeof *whole);
+    memcpy(whole, config, config->size);
+    return true;
 }
 
-/// Allocates and counts.
-static void *obtain(struct hc_sv_host *host, size_t bytes) {
-    host->stats.memory_bytes += bytes;
-    return hc_allocate(host->config.allocator, bytes);
+const char *hc_server_config_check(const struct hc_server_config *config, char *why,
+                                   size_t why_size) {
+    struct hc_server_config whole;
+    if (!complete(config, &whole)) {
+        snprintf(why, why_size,
+                 "size is %u, but this library knows %u to %u bytes: it is of another "
+                 "version than the headers",
+                 config->size, (unsigned)CONFIG_SIZE_MIN, (unsigned)sizeof whole);
+        return why;
+    }
+    const char *found = hc_sv_host_config_check(&whole, NULL, why, why_size);
+    sodium_memzero(&whole, sizeof whole);
+    return found;
+}
+
+// ---- Creation -----------------------------------------------------------------------------------
+
+static struct hc_timeline_config timeline_config(const struct hc_server *server,
+                                                 const struct hc_sv_secrets *secrets) {
+    struct hc_timeline_config config = {.world = &server->world,
+                                        .history = server->config.history,
+                                        .future = server->test.future,
+                                        .allocator = server->config.allocator};
+    memcpy(config.secret, secrets->world, sizeof config.secret);
+    return config;
 }
 
 /// Places for clients that play, and for spectators.
@@ -101,264 +155,53 @@ static uint16_t places_of(const struct hc_server_config *config) {
     return (uint16_t)(config->clients + config->spectators);
 }
 
-static bool build_replicator(struct hc_sv_host *host) {
-    struct hc_sv_replicator_config config = {.world = &host->world,
-                                             .timeline = host->timeline,
-                                             .clients = places_of(&host->config),
-                                             .history = host->config.history,
-                                             .future = host->test.future,
-                                             .snapshot_rate = host->config.snapshot_rate,
-                                             .show_head = host->test.show_head,
-                                             .allocator = host->config.allocator};
-    memcpy(config.chain_key, host->secrets.chain, sizeof config.chain_key);
-    host->stats.memory_bytes += hc_sv_replicator_memory(&config);
-    return hc_sv_replicator_init(&host->replicator, &config);
+static bool build_replicator(struct hc_server *server, const struct hc_sv_secrets *secrets) {
+    struct hc_sv_replicator_config config = {.world = &server->world,
+                                             .timeline = server->timeline,
+                                             .clients = places_of(&server->config),
+                                             .history = server->config.history,
+                                             .future = server->test.future,
+                                             .snapshot_rate = server->config.snapshot_rate,
+                                             .show_head = server->test.show_head,
+                                             .allocator = server->config.allocator};
+    memcpy(config.chain_key, secrets->chain, sizeof config.chain_key);
+    server->stats.memory_bytes += hc_sv_replicator_memory(&config);
+    return hc_sv_replicator_init(&server->replicator, &config);
 }
 
-static struct hc_sv_clients_config clients_config(struct hc_sv_host *host) {
-    return (struct hc_sv_clients_config){.replicator = &host->replicator,
-                                         .players = host->world.players,
-                                         .places = places_of(&host->config),
-                                         .per_address = host->config.clients_per_address,
-                                         .match = host->config.match,
-                                         .seed = host->rate.seed,
-                                         .allocator = host->config.allocator};
+static struct hc_sv_clients_config clients_config(struct hc_server *server) {
+    return (struct hc_sv_clients_config){.replicator = &server->replicator,
+                                         .players = server->world.players,
+                                         .places = places_of(&server->config),
+                                         .per_address = server->config.clients_per_address,
+                                         .match = server->config.match,
+                                         .seed = server->admission.connects.seed,
+                                         .allocator = server->config.allocator};
 }
 
-/// Obtains all memory; false: it is short.
-static bool build(struct hc_sv_host *host) {
-    const struct hc_server_config *config = &host->config;
-    if (hc_world_init(&host->world, config->game, config->clients, config->tick_rate, config->seed,
-                      config->allocator) != HC_OK)
+/// Obtains all memory; false: it is short. Draws what the parts need of the ratchet.
+static bool build(struct hc_server *server, const struct hc_sv_secrets *secrets) {
+    const struct hc_server_config *config = &server->config;
+    const uint16_t places = places_of(config);
+    if (hc_world_init(&server->world, config->game, config->clients, config->tick_rate,
+                      config->seed, config->allocator) != HC_OK)
         return false;
-    host->stats.memory_bytes +=
-        host->world.entities * (sizeof *host->world.kind_of + sizeof *host->world.owner_of);
-    struct hc_timeline_config timeline = timeline_config(host);
-    host->timeline = hc_timeline_create(&timeline);
-    host->stats.memory_bytes += hc_timeline_memory(&timeline);
-    bool replicates = build_replicator(host);
-    struct hc_sv_clients_config clients = clients_config(host);
-    bool has_clients = replicates && hc_sv_clients_init(&host->clients, &clients);
-    host->stats.memory_bytes += replicates ? hc_sv_clients_memory(&clients) : 0;
-    bool has_program =
-        hc_sv_program_init(&host->program, places_of(&host->config), config->allocator);
-    host->stats.memory_bytes += hc_sv_program_memory(places_of(&host->config));
-    uint32_t users = HC_REMEMBERED_EACH * (uint32_t)places_of(&host->config);
-    users = users > config->remembered_users ? users : config->remembered_users;
-    host->spent_memory = obtain(host, hc_sv_spent_layout(&host->spent, users, NULL));
-    if (host->timeline == NULL || !has_clients || !has_program || host->spent_memory == NULL)
+    server->stats.memory_bytes +=
+        server->world.entities * (sizeof *server->world.kind_of + sizeof *server->world.owner_of);
+    struct hc_timeline_config timeline = timeline_config(server, secrets);
+    server->timeline = hc_timeline_create(&timeline);
+    server->stats.memory_bytes += hc_timeline_memory(&timeline);
+    bool admits = hc_sv_admission_init(&server->admission, config,
+                                       hc_datagram_protocol_id(config->game, config->rule_hash),
+                                       places, &server->ratchet);
+    server->stats.memory_bytes += hc_sv_admission_memory(config, places);
+    hc_ratchet_draw(&server->ratchet, (uint8_t *)&server->forged.seed, sizeof server->forged.seed);
+    if (server->timeline == NULL || !admits || !build_replicator(server, secrets))
         return false;
-    hc_sv_spent_layout(&host->spent, users, host->spent_memory);
-    return true;
-}
-
-/// Draws the cookies' secret, which stays in memory: nothing else can be derived from it. The
-/// configured secret, from which everything can be drawn, is not kept.
-static void use_secret(struct hc_sv_host *host) {
-    uint8_t cookies[HC_COOKIE_SECRET_SIZE];
-    hc_ratchet_init(&host->ratchet, host->config.secret);
-    host->config.secret = NULL;
-    hc_ratchet_draw(&host->ratchet, cookies, sizeof cookies);
-    hc_cookie_init(&host->jar,
-                   host->config.cookie_secret != NULL ? host->config.cookie_secret : cookies);
-    host->config.cookie_secret = NULL;
-    sodium_memzero(cookies, sizeof cookies);
-    hc_sv_host_unpredictable(host, (uint8_t *)&host->rate.seed, sizeof host->rate.seed);
-    host->spent.seed = host->reset_rate.seed = host->rate.seed;
-    hc_sv_host_unpredictable(host, (uint8_t *)&host->forged.seed, sizeof host->forged.seed);
-}
-
-struct hc_sv_host *hc_sv_host_create(const struct hc_server_config *config,
-                                     const struct hc_sv_host_test *test, uint64_t unix_us,
-                                     uint64_t now_us) {
-    char why[256];
-    HC_ASSERT(config->secret != NULL);
-    if (hc_sv_host_config_check(config, test, why, sizeof why) != NULL || sodium_init() < 0)
-        return NULL;
-    struct hc_sv_host *host = hc_allocate(config->allocator, sizeof *host);
-    if (host == NULL)
-        return NULL;
-    host->config = *config;
-    host->test = test != NULL ? *test : hc_sv_host_test_default();
-    if (config->rule_hash == 0)
-        host->config.rule_hash = hc_game_rule_hash(config->game, config->allocator);
-    host->secrets = hc_sv_host_secrets(config->secret);
-    use_secret(host);
-    host->stats.memory_bytes = sizeof *host;
-    if (host->config.rule_hash == 0 || !build(host)) {
-        hc_sv_host_destroy(host);
-        return NULL;
-    }
-    hc_sv_schedule_init(&host->schedule, config->tick_rate, now_us);
-    hc_sv_overload_init(&host->overload, config->history);
-    host->protocol_id = hc_datagram_protocol_id(config->game, host->config.rule_hash);
-    hc_sv_host_set_time(host, unix_us, now_us);
-    host->stats.remembered = host->spent.counts;
-    hc_timeline_start(host->timeline);
-    return host;
-}
-
-void hc_sv_host_follow(struct hc_sv_host *host, const struct hc_sv_host *before) {
-    hc_sv_spent_copy(&host->spent, &before->spent);
-    host->stats.remembered = host->spent.counts;
-    host->refused = before->refused;
-    host->unix_time = before->unix_time;
-}
-
-void hc_sv_host_start(struct hc_sv_host *host, uint64_t now_us) {
-    HC_ASSERT(hc_timeline_head(host->timeline) == 0);
-    hc_sv_schedule_init(&host->schedule, host->config.tick_rate, now_us);
-}
-
-void hc_sv_host_destroy(struct hc_sv_host *host) {
-    if (host == NULL)
-        return;
-    const struct hc_allocator *allocator = host->config.allocator;
-    hc_release(allocator, host->spent_memory);
-    hc_sv_program_free(&host->program);
-    hc_sv_clients_free(&host->clients);
-    hc_sv_replicator_free(&host->replicator);
-    hc_timeline_destroy(host->timeline);
-    hc_world_free(&host->world);
-    sodium_memzero(host, sizeof *host);
-    hc_release(allocator, host);
-}
-
-// ---- Datagrams ----------------------------------------------------------------------------------
-
-enum hc_status hc_sv_host_receive(struct hc_sv_host *host, const struct hc_address *from,
-                                  const uint8_t *bytes, size_t size, uint64_t now_us) {
-    return hc_sv_host_deny(host, from, bytes, size, 0, now_us);
-}
-
-enum hc_status hc_sv_host_deny(struct hc_sv_host *host, const struct hc_address *from,
-                               const uint8_t *bytes, size_t size, enum hc_deny_reason reason,
-                               uint64_t now_us) {
-    host->stats.datagrams_in++;
-    host->stats.bytes_in += size;
-    enum hc_status status = hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA
-                                ? hc_sv_receive_data(host, from, bytes, size, now_us)
-                                : hc_sv_handshake_receive(host, from, bytes, size, reason, now_us);
-    if (status != HC_OK)
-        host->stats.rejected[status]++;
-    return status;
-}
-
-/// Whether the peer may be sent another DATA. Few are allowed before its first one, because the
-/// address may be that of an amplification's victim.
-static bool may_send(const struct hc_sv_peer *peer) {
-    return peer->connection.replay.newest > 0 ||
-           peer->connection.sent.next + peer->accept_repeated <= HC_SILENT_MAX;
-}
-
-/// Sends the ACCEPT again, once, to a client that has sent no DATA for a while: it may be lost, and
-/// the client would ask for it only later. Returns the size, or 0.
-static size_t repeat_accept(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX]) {
-    if (peer->connection.replay.newest > 0 || peer->accept_repeated ||
-        peer->connection.sent.next <= HC_SILENT_ACCEPT || !hc_sv_peer_has_session(peer))
-        return 0;
-    HC_MARK("accept-repeated");
-    peer->accept_repeated = true;
-    memcpy(out, peer->accept, sizeof peer->accept);
-    return sizeof peer->accept;
-}
-
-/// Writes the peer's snapshot; returns the datagram's size, 0: it is starved, or no seq is left.
-static size_t send_snapshot(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                            uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
-    hc_tick head = hc_timeline_head(host->timeline);
-    struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
-    struct hc_sv_snapshot_datagram datagram = {
-        .seq = peer->connection.sent.next, // hc_sv_peer_wrap takes it
-        .phase_us =
-            hc_sv_schedule_phase_us(&host->schedule, hc_timeline_head(host->timeline), now_us),
-        .ack_delay_us = hc_connection_ack_delay_us(&peer->connection, now_us),
-        .refused_before = hc_tick_back(head, hc_sv_host_late_limit(host, peer)),
-        .room = hc_sv_snapshot_room(&peer->replication, now_us),
-        .every = peer->snapshot_every};
-    peer->snapshot_starved = datagram.room == 0;
-    if (peer->snapshot_starved)
-        return 0;
-    hc_sv_look(&host->replicator, &peer->replication);
-    hc_sv_snapshot_send(&host->replicator, &peer->replication, &datagram, &body, &host->stats);
-    peer->messages_sent = false;
-    return hc_sv_peer_wrap(peer, out, body.at, now_us);
-}
-
-/// Begins to load what the datagrams to the next two peers read.
-static void prefetch_next(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
-    const struct hc_sv_peer *next = hc_sv_clients_next(&host->clients, peer);
-    const struct hc_sv_peer *second =
-        next == NULL ? NULL : hc_sv_clients_next(&host->clients, next);
-    if (second != NULL)
-        hc_sv_peer_prefetch(second);
-    if (next != NULL)
-        hc_sv_client_prefetch_pointed(&next->replication);
-}
-
-static size_t send_peer(struct hc_sv_host *host, struct hc_address *to,
-                        uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
-    struct hc_sv_peer *peer = NULL;
-    while ((peer = hc_sv_clients_from(&host->clients, host->outbox.cursor)) != NULL) {
-        unsigned place = hc_sv_clients_place(&host->clients, peer);
-        hc_sv_outbox_seek(&host->outbox, place);
-        *to = peer->address;
-        size_t size = hc_sv_peer_send_close(peer, out, now_us);
-        if (size == 0)
-            size = repeat_accept(peer, out);
-        bool allowed = may_send(peer);
-        if (size == 0 && allowed && peer->messages_due)
-            size = hc_sv_send_messages(host, peer, to, out, now_us);
-        bool due = size == 0 && peer->snapshot_due;
-        if (due)
-            peer->snapshot_due = false; // later in the tick, inputs may come that its values lack
-        if (due && allowed) {
-            prefetch_next(host, peer);
-            size = send_snapshot(host, peer, out, now_us);
-            hc_sv_path_copy(host, peer, out, size, now_us);
-        }
-        if (size > 0)
-            return size;
-        hc_sv_outbox_seek(&host->outbox, place + 1);
-    }
-    return 0;
-}
-
-size_t hc_sv_host_send(struct hc_sv_host *host, struct hc_address *to,
-                       uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
-    size_t size = hc_sv_outbox_take(&host->outbox, to, out);
-    if (size == 0)
-        size = send_peer(host, to, out, now_us);
-    if (size > 0) {
-        host->stats.datagrams_out++;
-        host->stats.bytes_out += size;
-    }
-    return size;
-}
-
-/// Ends all sessions, and admits nobody any more.
-static void shut_down(struct hc_sv_host *host, const struct hc_close *close, uint64_t now_us) {
-    host->shutting_down = true;
-    host->restart_ms = close->seconds * 1000;
-    hc_sv_outbox_seek(&host->outbox, 0);
-    for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_clients_next(&host->clients, peer)) != NULL;)
-        if (hc_sv_peer_has_session(peer))
-            hc_sv_host_drop(host, peer, HC_SERVER_EVENT_LEFT, HC_SV_END_SENT, close, now_us);
-}
-
-void hc_sv_host_shutdown(struct hc_sv_host *host, uint64_t now_us) {
-    shut_down(host, &(struct hc_close){.reason = HC_CLOSE_SHUTDOWN}, now_us);
-}
-
-void hc_sv_host_restart(struct hc_sv_host *host, uint32_t seconds, uint64_t now_us) {
-    seconds = seconds < HC_RESTART_SECONDS_MAX ? seconds : HC_RESTART_SECONDS_MAX;
-    shut_down(host, &(struct hc_close){.reason = HC_CLOSE_RESTARTING, .seconds = seconds}, now_us);
-}
-
-// ---- Keys and time ------------------------------------------------------------------------------
-
-void hc_sv_host_unpredictable(struct hc_sv_host *host, uint8_t *out, size_t size) {
-    hc_ratchet_draw(&host->ratchet, out, size);
+    struct hc_sv_clients_config clients = clients_config(server);
+    server->stats.memory_bytes += hc_sv_clients_memory(&clients) + hc_sv_program_memory(places);
+    return hc_sv_clients_init(&server->clients, &clients) &&
+           hc_sv_program_init(&server->program, places, config->allocator);
 }
 
 struct hc_sv_secrets hc_sv_host_secrets(const uint8_t secret[static HC_SERVER_SECRET_SIZE]) {
@@ -373,34 +216,252 @@ struct hc_sv_secrets hc_sv_host_secrets(const uint8_t secret[static HC_SERVER_SE
     return secrets;
 }
 
-void hc_sv_host_set_keys(struct hc_sv_host *host, const struct hc_token_ring *keys) {
-    HC_ASSERT(keys->count >= 1 && keys->count <= 2);
-    host->config.keys = *keys;
-    for (unsigned i = 0; i < places_of(&host->config); i++)
-        host->clients.peers[i].ticket.any = false;
+struct hc_server *hc_sv_host_create(const struct hc_server_config *config,
+                                    const struct hc_sv_host_test *test, uint64_t unix_us,
+                                    uint64_t now_us) {
+    char why[256];
+    HC_ASSERT(config->secret != NULL);
+    if (hc_sv_host_config_check(config, test, why, sizeof why) != NULL || sodium_init() < 0)
+        return NULL;
+    struct hc_server *server = hc_allocate(config->allocator, sizeof *server);
+    if (server == NULL)
+        return NULL;
+    server->config = *config;
+    server->test = test != NULL ? *test : hc_sv_host_test_default();
+    if (config->rule_hash == 0)
+        server->config.rule_hash = hc_game_rule_hash(config->game, config->allocator);
+    struct hc_sv_secrets secrets = hc_sv_host_secrets(config->secret);
+    hc_ratchet_init(&server->ratchet, config->secret);
+    server->stats.memory_bytes = sizeof *server;
+    bool built = server->config.rule_hash != 0 && build(server, &secrets);
+    sodium_memzero(&secrets, sizeof secrets);
+    // The parts have what they need of these. The secret, from which all can be drawn, is not kept.
+    server->config.secret = server->config.cookie_secret = NULL;
+    sodium_memzero(&server->config.keys, sizeof server->config.keys);
+    if (!built) {
+        hc_server_destroy(server);
+        return NULL;
+    }
+    hc_sv_schedule_init(&server->schedule, config->tick_rate, now_us);
+    hc_sv_overload_init(&server->overload, config->history);
+    hc_sv_outbox_init(&server->outbox);
+    hc_server_set_time(server, unix_us, now_us);
+    server->stats.remembered = server->admission.spent.counts;
+    hc_timeline_start(server->timeline);
+    return server;
 }
 
-void hc_sv_host_set_time(struct hc_sv_host *host, uint64_t unix_us, uint64_t now_us) {
-    hc_unix_time_read(&host->unix_time, unix_us, now_us);
+struct hc_server *hc_server_create(const struct hc_server_config *config, uint64_t unix_us,
+                                   uint64_t now_us) {
+    struct hc_server_config whole;
+    uint8_t secret[HC_SERVER_SECRET_SIZE];
+    if (!complete(config, &whole) || sodium_init() < 0)
+        return NULL;
+    randombytes_buf(secret, sizeof secret);
+    if (whole.secret == NULL)
+        whole.secret = secret;
+    struct hc_server *server = hc_sv_host_create(&whole, NULL, unix_us, now_us);
+    sodium_memzero(secret, sizeof secret);
+    sodium_memzero(&whole, sizeof whole);
+    return server;
 }
 
-uint64_t hc_sv_host_unix_us(const struct hc_sv_host *host, uint64_t now_us) {
-    return hc_unix_time_us(&host->unix_time, now_us);
+void hc_server_follow(struct hc_server *server, const struct hc_server *before) {
+    hc_sv_admission_follow(&server->admission, &before->admission);
+    server->stats.remembered = server->admission.spent.counts;
 }
 
-uint64_t hc_sv_host_unix_s(const struct hc_sv_host *host, uint64_t now_us) {
-    return hc_sv_host_unix_us(host, now_us) / 1000000;
+void hc_server_start(struct hc_server *server, uint64_t now_us) {
+    HC_ASSERT(hc_timeline_head(server->timeline) == 0);
+    hc_sv_schedule_init(&server->schedule, server->config.tick_rate, now_us);
+}
+
+void hc_server_destroy(struct hc_server *server) {
+    if (server == NULL)
+        return;
+    const struct hc_allocator *allocator = server->config.allocator;
+    hc_sv_program_free(&server->program);
+    hc_sv_clients_free(&server->clients);
+    hc_sv_replicator_free(&server->replicator);
+    hc_sv_admission_free(&server->admission);
+    hc_timeline_destroy(server->timeline);
+    hc_world_free(&server->world);
+    sodium_memzero(server, sizeof *server);
+    hc_release(allocator, server);
+}
+
+void hc_server_shutdown(struct hc_server *server, uint64_t now_us) {
+    hc_sv_sessions_close_all(server, &(struct hc_close){.reason = HC_CLOSE_SHUTDOWN}, now_us);
+    hc_sv_outbox_seek(&server->outbox, 0);
+}
+
+void hc_server_restart(struct hc_server *server, uint32_t seconds, uint64_t now_us) {
+    struct hc_close close = {.reason = HC_CLOSE_RESTARTING, .seconds = seconds};
+    if (seconds > HC_RESTART_SECONDS_MAX)
+        close.seconds = HC_RESTART_SECONDS_MAX;
+    hc_sv_sessions_close_all(server, &close, now_us);
+    hc_sv_outbox_seek(&server->outbox, 0);
+}
+
+// ---- Datagrams ----------------------------------------------------------------------------------
+
+enum hc_status hc_server_receive(struct hc_server *server, const struct hc_address *from,
+                                 const uint8_t *bytes, size_t size, uint64_t now_us) {
+    return hc_server_deny(server, from, bytes, size, 0, now_us);
+}
+
+enum hc_status hc_server_deny(struct hc_server *server, const struct hc_address *from,
+                              const uint8_t *bytes, size_t size, enum hc_deny_reason reason,
+                              uint64_t now_us) {
+    server->stats.datagrams_in++;
+    server->stats.bytes_in += size;
+    enum hc_status status =
+        hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA
+            ? hc_sv_receive_data(server, from, bytes, size, now_us)
+            : hc_sv_handshake_receive(server, from, bytes, size, reason, now_us);
+    if (status != HC_OK)
+        server->stats.rejected[status]++;
+    return status;
+}
+
+size_t hc_server_send(struct hc_server *server, struct hc_address *to,
+                      uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
+    size_t size = hc_sv_outbox_take(&server->outbox, to, out);
+    if (size == 0)
+        size = hc_sv_send_next(server, to, out, now_us);
+    if (size > 0) {
+        server->stats.datagrams_out++;
+        server->stats.bytes_out += size;
+    }
+    return size;
+}
+
+// ---- Time ---------------------------------------------------------------------------------------
+
+void hc_server_advance(struct hc_server *server, uint64_t now_us) {
+    for (uint32_t n = 0; n < server->test.ticks_per_advance && hc_sv_ticks_are_due(server, now_us);
+         n++)
+        hc_sv_ticks_run(server, now_us);
+    // Too late to catch up: leave out the missed ticks and set the clock back by them.
+    while (hc_sv_ticks_are_due(server, now_us)) {
+        HC_MARK("epoch-set-back");
+        server->stats.ticks_missed +=
+            hc_sv_schedule_skip(&server->schedule, hc_timeline_head(server->timeline), now_us);
+    }
+    if (hc_server_ended(server) && !server->admission.is_closed)
+        hc_server_shutdown(server, now_us);
+    hc_sv_outbox_seek(&server->outbox, 0); // because a CLOSE may be due without a tick
+}
+
+uint64_t hc_server_deadline(const struct hc_server *server) {
+    uint64_t deadline = hc_sv_ticks_deadline_us(server);
+    const struct hc_sv_clients *clients = &server->clients;
+    for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_clients_next(clients, peer)) != NULL;) {
+        uint64_t close_us = hc_connection_close_due_us(&peer->connection);
+        deadline = close_us < deadline ? close_us : deadline;
+    }
+    return deadline;
+}
+
+void hc_server_note_work(struct hc_server *server, uint64_t advance_us, uint64_t send_us,
+                         uint64_t other_us, uint64_t now_us) {
+    const struct hc_timeline_stats *stats = hc_timeline_stats(server->timeline);
+    struct hc_server_overload *counts = &server->stats.overload;
+    struct hc_sv_overload *overload = &server->overload;
+    struct hc_sv_work work =
+        hc_sv_overload_split(overload, stats->steps, stats->resimulated_steps, advance_us);
+    work.send_us = send_us;
+    work.other_us += other_us;
+    hc_sv_overload_note(overload, &work, now_us);
+    counts->level = overload->level;
+    counts->linear = server->replicator.linear = overload->linear;
+    if (counts->level > counts->highest)
+        counts->highest = counts->level;
+}
+
+// ---- Users --------------------------------------------------------------------------------------
+
+enum hc_status hc_server_kick(struct hc_server *server, uint32_t cid, enum hc_close_reason reason,
+                              uint64_t now_us) {
+    struct hc_sv_peer *peer = hc_sv_clients_of_cid(&server->clients, cid);
+    if (reason != HC_CLOSE_KICKED && (reason < HC_CLOSE_GAME || reason > HC_CLOSE_GAME_LAST))
+        return HC_INVALID;
+    if (peer == NULL || !hc_sv_peer_has_session(peer))
+        return HC_UNEXPECTED;
+    hc_sv_sessions_close(server, peer, reason, now_us);
+    hc_sv_outbox_seek(&server->outbox, 0);
+    return HC_OK;
+}
+
+enum hc_status hc_server_set_refused(struct hc_server *server, const uint64_t *client_ids,
+                                     uint32_t count, uint64_t not_before_s, uint64_t now_us) {
+    enum hc_status status =
+        hc_sv_admission_set_refused(&server->admission, client_ids, count, not_before_s);
+    if (status != HC_OK)
+        return status;
+    hc_sv_sessions_close_refused(server, now_us);
+    hc_sv_outbox_seek(&server->outbox, 0);
+    return HC_OK;
+}
+
+enum hc_status hc_server_set_keys(struct hc_server *server, const struct hc_token_ring *keys) {
+    if (keys->count < 1 || keys->count > 2)
+        return HC_INVALID;
+    hc_sv_admission_set_keys(&server->admission, keys);
+    for (unsigned i = 0; i < server->clients.config.places; i++)
+        server->clients.peers[i].ticket.any = false;
+    return HC_OK;
+}
+
+void hc_server_set_time(struct hc_server *server, uint64_t unix_us, uint64_t now_us) {
+    hc_sv_admission_set_time(&server->admission, unix_us, now_us);
+}
+
+enum hc_status hc_server_issue(struct hc_server *server, const struct hc_server_user *user,
+                               uint32_t life_s, struct hc_credential *credential, uint64_t now_us) {
+    return hc_sv_admission_issue(&server->admission, user, life_s, credential, now_us);
+}
+
+// ---- NPCs ---------------------------------------------------------------------------------------
+
+hc_player hc_server_add_npc(struct hc_server *server) {
+    return hc_sv_players_add_npc(&server->clients.players);
+}
+
+enum hc_status hc_server_name_npc(struct hc_server *server, hc_player player, const char *name) {
+    uint8_t field[HC_TOKEN_NAME_SIZE] = {0};
+    if (!hc_sv_players_has_npc(&server->clients.players, player))
+        return HC_UNEXPECTED;
+    size_t size = strlen(name);
+    if (size > sizeof field)
+        return HC_INVALID;
+    for (size_t i = 0; i < size; i++) // without an ending zero
+        field[i] = (uint8_t)name[i];
+    if (!hc_sv_admission_takes_name(field))
+        return HC_INVALID;
+    hc_sv_players_name_npc(&server->clients.players, player, field,
+                           hc_timeline_head(server->timeline) + 1);
+    return HC_OK;
+}
+
+enum hc_status hc_server_remove_npc(struct hc_server *server, hc_player player) {
+    return hc_sv_players_remove_npc(&server->clients.players, player) ? HC_OK : HC_UNEXPECTED;
+}
+
+enum hc_status hc_server_put_npc_input(struct hc_server *server, hc_player player, hc_tick tick,
+                                       const void *input) {
+    return hc_sv_inputs_put_npc(server, player, tick, input);
 }
 
 // ---- The program --------------------------------------------------------------------------------
 
-bool hc_sv_host_poll_event(struct hc_sv_host *host, struct hc_server_event *event) {
-    return hc_sv_program_poll(&host->program, &host->clients, event);
+bool hc_server_poll_event(struct hc_server *server, struct hc_server_event *event) {
+    return hc_sv_program_poll(&server->program, &server->clients, event);
 }
 
-bool hc_sv_host_next_game_event(struct hc_sv_host *host, struct hc_server_game_event *event) {
+bool hc_server_next_game_event(struct hc_server *server, struct hc_server_game_event *event) {
     struct hc_sv_final_event next;
-    if (!hc_sv_final_events_next(&host->replicator.final_events, &next))
+    if (!hc_sv_final_events_next(&server->replicator.final_events, &next))
         return false;
     *event = (struct hc_server_game_event){.tick = next.tick,
                                            .entity = next.entity,
@@ -409,69 +470,72 @@ bool hc_sv_host_next_game_event(struct hc_sv_host *host, struct hc_server_game_e
     return true;
 }
 
-enum hc_status hc_sv_host_send_message(struct hc_sv_host *host, uint32_t cid, const void *message,
-                                       size_t size, uint64_t now_us) {
-    struct hc_sv_peer *peer = hc_sv_clients_of_cid(&host->clients, cid);
+enum hc_status hc_server_send_message(struct hc_server *server, uint32_t cid, const void *message,
+                                      size_t size, uint64_t now_us) {
+    struct hc_sv_peer *peer = hc_sv_clients_of_cid(&server->clients, cid);
     if (peer == NULL || !hc_sv_peer_has_session(peer))
         return HC_UNEXPECTED;
     enum hc_status status = hc_events_put(&peer->messages.out, message, size);
     if (status == HC_FULL)
-        hc_sv_host_drop(host, peer, HC_SERVER_EVENT_LEFT, HC_SV_END_SENT,
-                        &(struct hc_close){.reason = HC_CLOSE_TIMEOUT}, now_us);
+        hc_sv_sessions_close(server, peer, HC_CLOSE_TIMEOUT, now_us);
     return status;
 }
 
-const uint8_t *hc_sv_host_next_message(struct hc_sv_host *host,
-                                       struct hc_server_message *received) {
-    return hc_sv_program_next_message(&host->program, &host->clients, received);
+const uint8_t *hc_server_next_message(struct hc_server *server,
+                                      struct hc_server_message *received) {
+    return hc_sv_program_next_message(&server->program, &server->clients, received);
 }
 
-enum hc_status hc_sv_host_send_unreliable(struct hc_sv_host *host, uint32_t cid,
-                                          const void *message, size_t size) {
-    struct hc_sv_peer *peer = hc_sv_clients_of_cid(&host->clients, cid);
+enum hc_status hc_server_send_unreliable(struct hc_server *server, uint32_t cid,
+                                         const void *message, size_t size) {
+    struct hc_sv_peer *peer = hc_sv_clients_of_cid(&server->clients, cid);
     if (peer == NULL || peer->state != HC_SV_PEER_PLAYING)
         return HC_UNEXPECTED;
     enum hc_status status = hc_unreliable_put(&peer->messages.unreliable_out, message, size);
-    host->stats.unreliable_dropped += status == HC_FULL;
+    server->stats.unreliable_dropped += status == HC_FULL;
     return status;
 }
 
-const uint8_t *hc_sv_host_next_unreliable(struct hc_sv_host *host,
-                                          struct hc_server_message *received) {
-    return hc_sv_program_next_unreliable(&host->program, &host->clients, received);
+const uint8_t *hc_server_next_unreliable(struct hc_server *server,
+                                         struct hc_server_message *received) {
+    return hc_sv_program_next_unreliable(&server->program, &server->clients, received);
 }
 
 // ---- Queries ------------------------------------------------------------------------------------
 
-bool hc_sv_host_closed(const struct hc_sv_host *host) {
-    return host->shutting_down && hc_sv_clients_are_gone(&host->clients);
+bool hc_server_ended(const struct hc_server *server) {
+    return hc_sv_ticks_are_over(server);
 }
 
-uint32_t hc_sv_host_sessions(const struct hc_sv_host *host, struct hc_server_session *out,
-                             uint32_t most) {
-    uint32_t count = hc_sv_clients_sessions(&host->clients, out, most);
-    HC_ASSERT(count == host->program.sessions);
+bool hc_server_closed(const struct hc_server *server) {
+    return server->admission.is_closed && hc_sv_clients_are_gone(&server->clients);
+}
+
+uint32_t hc_server_sessions(const struct hc_server *server, struct hc_server_session *out,
+                            uint32_t most) {
+    uint32_t count = hc_sv_clients_sessions(&server->clients, out, most);
+    HC_ASSERT(count == server->program.sessions);
     return count;
 }
 
-const struct hc_timeline *hc_sv_host_timeline(const struct hc_sv_host *host) {
-    return host->timeline;
+const struct hc_timeline *hc_server_timeline(const struct hc_server *server) {
+    return server->timeline;
 }
 
-const struct hc_world *hc_sv_host_world(const struct hc_sv_host *host) {
-    return &host->world;
+const struct hc_world *hc_server_world(const struct hc_server *server) {
+    return &server->world;
 }
 
-hc_tick hc_sv_host_final(const struct hc_sv_host *host, uint64_t *chain) {
+hc_tick hc_sv_host_final(const struct hc_server *server, uint64_t *chain) {
     if (chain != NULL)
-        *chain = host->replicator.chain;
-    return host->replicator.final;
+        *chain = server->replicator.chain;
+    return server->replicator.final;
 }
 
-unsigned hc_sv_host_clients(const struct hc_sv_host *host) {
-    return hc_sv_clients_connected_count(&host->clients);
+unsigned hc_server_clients(const struct hc_server *server) {
+    return hc_sv_clients_connected_count(&server->clients);
 }
 
-const struct hc_server_stats *hc_sv_host_stats(const struct hc_sv_host *host) {
-    return &host->stats;
+const struct hc_server_stats *hc_server_stats(const struct hc_server *server) {
+    return &server->stats;
 }

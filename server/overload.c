@@ -98,6 +98,17 @@ static bool choose_extrapolation(struct hc_sv_overload *overload, uint64_t work_
     return overload->linear && !before;
 }
 
+struct hc_sv_work hc_sv_overload_split(struct hc_sv_overload *overload, uint64_t steps,
+                                       uint64_t again, uint64_t advance_us) {
+    uint64_t new_again = again - overload->again;
+    uint64_t all = steps - overload->steps + new_again;
+    struct hc_sv_work work = {.rewind_us = all > 0 ? advance_us * new_again / all : 0};
+    work.other_us = hc_since(work.rewind_us, advance_us);
+    overload->steps = steps;
+    overload->again = again;
+    return work;
+}
+
 static void limit_rewinds(struct hc_sv_overload *overload, uint64_t window_us) {
     bool many = overload->work.rewind_us > window_us * HC_SV_OVERLOAD_REWINDS / 1000;
     overload->calm_rewinds = many ? 0 : overload->calm_rewinds + 1;

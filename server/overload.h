@@ -1,4 +1,4 @@
-/// Overload: what a host leaves out while its work takes too much of the time, so that its ticks
+/// Overload: what a server leaves out while its work takes too much of the time, so that its ticks
 /// stay in time.
 ///
 /// The work of each quarter of a second determines the level. A level is raised when two in a row
@@ -13,7 +13,7 @@
 /// more bytes. The window after that decides whether anything is left out besides.
 ///
 /// Calls belong in this order: hc_sv_overload_init; at each tick hc_sv_overload_tick; after each
-/// piece of work hc_sv_overload_note; any query.
+/// piece of work hc_sv_overload_split and hc_sv_overload_note; any query.
 #pragma once
 
 #include "hindcast/server.h"
@@ -61,6 +61,8 @@ struct hc_sv_overload {
     uint32_t helpless;      ///< windows in a row in which the fewest snapshots were too many
     uint32_t wait;          ///< windows before a level is lowered
     uint32_t settled;       ///< windows since a level was lowered
+    uint64_t steps;         ///< entities that the timeline had stepped at the last split
+    uint64_t again;         ///< entities that it had stepped once more then
 };
 
 /// Begins without any load. `history`: ticks that inputs may be late.
@@ -68,6 +70,11 @@ void hc_sv_overload_init(struct hc_sv_overload *overload, uint32_t history);
 
 /// A tick begins with `near` and `far` clients that play.
 void hc_sv_overload_tick(struct hc_sv_overload *overload, uint32_t near, uint32_t far);
+
+/// The work of advances that took `advance_us` since the last call, when the timeline had stepped
+/// `steps` and `again` entities, at all and once more.
+struct hc_sv_work hc_sv_overload_split(struct hc_sv_overload *overload, uint64_t steps,
+                                       uint64_t again, uint64_t advance_us);
 
 /// Counts work that ended at `now_us`; at the end of a window the level follows.
 void hc_sv_overload_note(struct hc_sv_overload *overload, const struct hc_sv_work *work,

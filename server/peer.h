@@ -1,4 +1,4 @@
-/// One client as the host sees it: its user, its connection and its replication.
+/// One client as the server sees it: its user, its connection and its replication.
 ///
 /// A client that loses its connection lingers for a while. If it reconnects in time, its new
 /// connection replaces the lost one, and it has its players again. The state changes so:

@@ -1,60 +1,30 @@
-/// Sends a client everything but snapshots: messages, tickets, names, PATH_CHALLENGEs and
-/// keep-alives.
+/// Sends a client what is due: its CLOSE or its ACCEPT, messages, or a snapshot.
+#include "server/send.h"
+
 #include "common/elapsed.h"
 #include "common/mark.h"
-#include "server/host_internal.h"
+#include "server/desync.h"
+#include "server/inputs.h"
 #include "server/naming.h"
 #include "server/path.h"
+#include "server/replication/look.h"
+#include "server/replication/snapshot.h"
 
 #include <string.h>
 
-/// The number of a client's next ticket. It is greater than all before, even after the clock was
-/// set back.
-static uint64_t next_ticket_number(struct hc_sv_user *user, uint64_t unix_us) {
-    if (user->ticket < UINT64_MAX)
-        user->ticket = unix_us > user->ticket ? unix_us : user->ticket + 1;
-    return user->ticket;
-}
-
-/// Makes another ticket, with the rights of the token by which the peer connected.
-static void make_ticket(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us) {
-    struct hc_sv_ticket *ticket = &peer->ticket;
-    uint64_t now_s = hc_unix_time_latest_us(&host->unix_time, now_us) / 1000000;
-    struct hc_token token = {.kind = HC_TOKEN_RESUME,
-                             .issued_s = now_s,
-                             .expire_s = now_s + HC_TICKET_LIFE_S,
-                             .players = peer->user.players,
-                             .watch = peer->user.watch,
-                             .match = (uint16_t)host->config.match,
-                             .client_id = peer->user.client_id,
-                             .audience = host->config.audience};
-    uint64_t end_s = peer->user.begun_s + host->config.session_life_s;
-    uint8_t nonce[HC_TOKEN_NONCE_SIZE];
-    if (host->config.session_life_s != 0 && token.expire_s > end_s)
-        token.expire_s = end_s;
-    *ticket = (struct hc_sv_ticket){.any = true, .made_us = now_us};
-    hc_token_put_ticket_id(token.token_id,
-                           next_ticket_number(&peer->user, hc_sv_host_unix_us(host, now_us)),
-                           peer->user.begun_s);
-    hc_sv_host_unpredictable(host, token.secret, sizeof token.secret);
-    hc_sv_host_unpredictable(host, nonce, sizeof nonce);
-    memcpy(token.name, peer->user.name, sizeof token.name);
-    memcpy(token.user_data, peer->user.user_data, sizeof token.user_data);
-    const struct hc_token_key *key = &host->config.keys.keys[0];
-    hc_token_seal(key, host->protocol_id, &token, nonce, ticket->ticket.credential.token);
-    memcpy(ticket->ticket.credential.secret, token.secret, sizeof token.secret);
-    hc_seal_reset_token(key, peer->connection.cid, host->config.audience, &peer->address,
-                        ticket->ticket.reset_token);
-}
+// ---- Messages: all but snapshots ----------------------------------------------------------------
 
 /// Whether to send the ticket now. Makes another ticket when the present one is old. The first
 /// ticket waits for a datagram of the client, which shows that the client has its ACCEPT.
-static bool ticket_due(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us) {
+static bool ticket_due(struct hc_server *server, struct hc_sv_peer *peer, uint64_t now_us) {
     struct hc_sv_ticket *ticket = &peer->ticket;
     if (peer->connection.replay.newest == 0)
         return false;
-    if (!ticket->any || hc_since(ticket->made_us, now_us) >= HC_TICKET_RENEW_US)
-        make_ticket(host, peer, now_us);
+    if (!ticket->any || hc_since(ticket->made_us, now_us) >= HC_TICKET_RENEW_US) {
+        *ticket = (struct hc_sv_ticket){.any = true, .made_us = now_us};
+        hc_sv_admission_make_ticket(&server->admission, &peer->user, peer->connection.cid,
+                                    &peer->address, &ticket->ticket, now_us);
+    }
     return !ticket->acked &&
            (ticket->sends == 0 || hc_since(ticket->sent_us, now_us) >= HC_TICKET_RESEND_US);
 }
@@ -69,19 +39,22 @@ static void put_ticket(struct hc_sv_peer *peer, struct hc_writer *body, uint64_t
 
 /// Writes messages, the ticket and names. They have a minimum of room, because snapshots would take
 /// all of a low bandwidth. The excess is a debt to the bandwidth, and a snapshot has the next turn.
-static void put_messages(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_writer *body,
+static void put_messages(struct hc_server *server, struct hc_sv_peer *peer, struct hc_writer *body,
                          size_t room, uint64_t now_us) {
-    hc_sv_desync_put(host, peer, body);
+    hc_sv_desync_put(&server->world, peer, body);
     hc_connection_put_messages(&peer->connection, body,
                                room < HC_EVENTS_ROOM_MIN ? HC_EVENTS_ROOM_MIN : room, now_us);
-    if (ticket_due(host, peer, now_us))
+    if (ticket_due(server, peer, now_us))
         put_ticket(peer, body, now_us);
-    hc_sv_naming_put(&host->clients, &host->replicator, peer, body, now_us);
+    hc_sv_naming_put(&server->clients, &server->replicator, peer, body, now_us);
     peer->messages_sent |= body->at > 0;
 }
 
-size_t hc_sv_send_messages(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_address *to,
-                           uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
+/// Writes the peer's next DATA without a snapshot, and its destination; returns its size, 0: none
+/// is due.
+static size_t send_messages(struct hc_server *server, struct hc_sv_peer *peer,
+                            struct hc_address *to, uint8_t out[static HC_DATAGRAM_MAX],
+                            uint64_t now_us) {
     uint32_t most = hc_sv_peer_messages_most(peer, now_us);
     struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, most);
     size_t size = hc_sv_path_challenge(peer, to, out, now_us);
@@ -94,11 +67,96 @@ size_t hc_sv_send_messages(struct hc_sv_host *host, struct hc_sv_peer *peer, str
     if (peer->snapshot_starved && peer->messages_sent)
         HC_MARK("messages-wait-for-snapshot");
     else
-        put_messages(host, peer, &body, (size_t)room, now_us);
+        put_messages(server, peer, &body, (size_t)room, now_us);
     bool silent = now_us >= hc_connection_keep_alive_us(&peer->connection) && !peer->snapshot_due;
     if (body.at == 0 && !silent)
         return 0;
     size = hc_sv_peer_wrap(peer, out, body.at, now_us);
     hc_sv_bandwidth_spend(&peer->replication.bandwidth, (uint32_t)body.at);
     return size;
+}
+
+// ---- Handshakes again ---------------------------------------------------------------------------
+
+/// Whether the peer may be sent another DATA. Few are allowed before its first one, because the
+/// address may be that of an amplification's victim.
+static bool may_send(const struct hc_sv_peer *peer) {
+    return peer->connection.replay.newest > 0 ||
+           peer->connection.sent.next + peer->accept_repeated <= HC_SILENT_MAX;
+}
+
+/// Sends the ACCEPT again, once, to a client that has sent no DATA for a while: it may be lost, and
+/// the client would ask for it only later. Returns the size, or 0.
+static size_t repeat_accept(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX]) {
+    if (peer->connection.replay.newest > 0 || peer->accept_repeated ||
+        peer->connection.sent.next <= HC_SILENT_ACCEPT || !hc_sv_peer_has_session(peer))
+        return 0;
+    HC_MARK("accept-repeated");
+    peer->accept_repeated = true;
+    memcpy(out, peer->accept, sizeof peer->accept);
+    return sizeof peer->accept;
+}
+
+// ---- Snapshots ----------------------------------------------------------------------------------
+
+/// Writes the peer's snapshot; returns the datagram's size, 0: it is starved, or no seq is left.
+static size_t send_snapshot(struct hc_server *server, struct hc_sv_peer *peer,
+                            uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
+    hc_tick head = hc_timeline_head(server->timeline);
+    struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
+    struct hc_sv_snapshot_datagram datagram = {
+        .seq = peer->connection.sent.next, // hc_sv_peer_wrap takes it
+        .phase_us = hc_sv_schedule_phase_us(&server->schedule, head, now_us),
+        .ack_delay_us = hc_connection_ack_delay_us(&peer->connection, now_us),
+        .refused_before = hc_tick_back(head, hc_sv_inputs_late_limit(server, peer)),
+        .room = hc_sv_snapshot_room(&peer->replication, now_us),
+        .every = peer->snapshot_every};
+    peer->snapshot_starved = datagram.room == 0;
+    if (peer->snapshot_starved)
+        return 0;
+    hc_sv_look(&server->replicator, &peer->replication);
+    hc_sv_snapshot_send(&server->replicator, &peer->replication, &datagram, &body, &server->stats);
+    peer->messages_sent = false;
+    return hc_sv_peer_wrap(peer, out, body.at, now_us);
+}
+
+/// Begins to load what the datagrams to the next two peers read.
+static void prefetch_next(const struct hc_server *server, const struct hc_sv_peer *peer) {
+    const struct hc_sv_peer *next = hc_sv_clients_next(&server->clients, peer);
+    const struct hc_sv_peer *second =
+        next == NULL ? NULL : hc_sv_clients_next(&server->clients, next);
+    if (second != NULL)
+        hc_sv_peer_prefetch(second);
+    if (next != NULL)
+        hc_sv_client_prefetch_pointed(&next->replication);
+}
+
+// ---- Client after client ------------------------------------------------------------------------
+
+size_t hc_sv_send_next(struct hc_server *server, struct hc_address *to,
+                       uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
+    struct hc_sv_peer *peer = NULL;
+    while ((peer = hc_sv_clients_from(&server->clients, server->outbox.cursor)) != NULL) {
+        unsigned place = hc_sv_clients_place(&server->clients, peer);
+        hc_sv_outbox_seek(&server->outbox, place);
+        *to = peer->address;
+        size_t size = hc_sv_peer_send_close(peer, out, now_us);
+        if (size == 0)
+            size = repeat_accept(peer, out);
+        bool allowed = may_send(peer);
+        if (size == 0 && allowed && peer->messages_due)
+            size = send_messages(server, peer, to, out, now_us);
+        bool due = size == 0 && peer->snapshot_due;
+        if (due)
+            peer->snapshot_due = false; // later in the tick, inputs may come that its values lack
+        if (due && allowed) {
+            prefetch_next(server, peer);
+            size = send_snapshot(server, peer, out, now_us);
+            hc_sv_path_copy(server, peer, out, size, now_us);
+        }
+        if (size > 0)
+            return size;
+        hc_sv_outbox_seek(&server->outbox, place + 1);
+    }
+    return 0;
 }

@@ -46,7 +46,7 @@ EVERYWHERE = lambda f: True
 DRAWS = ("include/hindcast/client.h", "include/hindcast/drawing.h")
 CALLS = [
     ("unbounded", "strcpy|strcat|sprintf|vsprintf|gets|alloca|strtok", EVERYWHERE, ()),
-    ("randomness", "rand|srand|random|srandom|drand48|randombytes_buf|getrandom", PURE, ("client/link/entropy.c", "server/server.c")),
+    ("randomness", "rand|srand|random|srandom|drand48|randombytes_buf|getrandom", PURE, ("client/link/entropy.c", "server/host.c")),
     ("clock", "clock|clock_gettime|time|gettimeofday|timespec_get|times|sleep|usleep|nanosleep", PURE, ()),
     ("allocation", "malloc|calloc|realloc|free|strdup|strndup|asprintf", CORES, ("common/alloc.c",)),
     ("process", "exit|_Exit|abort|getenv|system|signal|atexit|setlocale", CORES, ("common/check.c",)),

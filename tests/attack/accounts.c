@@ -21,7 +21,7 @@ struct account {
 
 /// A host and the accounts that connect to it; account n has the address of its number.
 struct accounts {
-    struct hc_sv_host *host;
+    struct hc_server *host;
     uint64_t now_us, serial;
     struct account *all;
     uint32_t count;
@@ -48,7 +48,7 @@ static struct accounts accounts_create(struct hc_server_config config, uint32_t 
 }
 
 static void accounts_destroy(struct accounts *accounts) {
-    hc_sv_host_destroy(accounts->host);
+    hc_server_destroy(accounts->host);
     free(accounts->all);
 }
 
@@ -73,11 +73,11 @@ static void accounts_run(struct accounts *accounts, uint64_t us) {
     struct hc_server_event event;
     size_t size;
     accounts->now_us += us;
-    hc_sv_host_advance(accounts->host, accounts->now_us);
-    while ((size = hc_sv_host_send(accounts->host, &to, bytes, accounts->now_us)) > 0)
+    hc_server_advance(accounts->host, accounts->now_us);
+    while ((size = hc_server_send(accounts->host, &to, bytes, accounts->now_us)) > 0)
         if (number_of(&to) < accounts->count && !accounts->all[number_of(&to)].has_ticket)
             store_ticket(&accounts->all[number_of(&to)], bytes, size);
-    while (hc_sv_host_poll_event(accounts->host, &event)) {
+    while (hc_server_poll_event(accounts->host, &event)) {
     }
 }
 
@@ -250,20 +250,20 @@ void attack_ended_sessions(struct attack *attack) {
     config.tick_rate = 6;
     config.session_life_s = LIFE_S;
     struct accounts accounts = accounts_create(config, 4);
-    const struct hc_server_stats *stats = hc_sv_host_stats(accounts.host);
+    const struct hc_server_stats *stats = hc_server_stats(accounts.host);
     attack_require(attack, reconnect_all(&accounts) == 15, "not all are admitted");
-    hc_sv_host_set_refused(accounts.host, refused, 2, 0, accounts.now_us);
+    hc_server_set_refused(accounts.host, refused, 2, 0, accounts.now_us);
     accounts_run(&accounts, SECOND_US / 6);
-    attack_try(attack, hc_sv_host_clients(accounts.host) != 2);
+    attack_try(attack, hc_server_clients(accounts.host) != 2);
     attack_try(attack, reconnect_all(&accounts) != 10);
     attack_require(attack, stats->denials[HC_DENY_REFUSED].count == 2, "for another reason");
 
-    hc_sv_host_set_refused(accounts.host, NULL, 0, HC_TEST_UNIX_S + accounts.now_us / SECOND_US,
-                           accounts.now_us);
+    hc_server_set_refused(accounts.host, NULL, 0, HC_TEST_UNIX_S + accounts.now_us / SECOND_US,
+                          accounts.now_us);
     accounts_run(&accounts, SECOND_US / 6);
-    attack_try(attack, hc_sv_host_clients(accounts.host) != 0);
+    attack_try(attack, hc_server_clients(accounts.host) != 0);
     attack_try(attack, reconnect_all(&accounts) != 0);
-    hc_sv_host_set_refused(accounts.host, NULL, 0, 0, accounts.now_us);
+    hc_server_set_refused(accounts.host, NULL, 0, 0, accounts.now_us);
     accounts_destroy(&accounts);
 
     accounts = accounts_create(config, 1);
@@ -272,7 +272,7 @@ void attack_ended_sessions(struct attack *attack) {
     attack_try(attack, lasted_s > LIFE_S + 10);
     attack_require(attack, lasted_s > LIFE_S - 20, "it ended after %llu s",
                    (unsigned long long)lasted_s);
-    attack_require(attack, hc_sv_host_clients(accounts.host) == 0, "it is still there");
+    attack_require(attack, hc_server_clients(accounts.host) == 0, "it is still there");
     attack_effect(attack,
                   "sessions end at once, 0 resumed; a session of an hour ended after %llu s",
                   (unsigned long long)lasted_s);
@@ -291,14 +291,14 @@ enum ending { KICKED, BY_GAME, REFUSED, DESYNC, TOO_OLD, OVERRUN, LOST, LEFT, EN
 static void end_session(struct accounts *accounts, struct account *account, enum ending ending) {
     uint8_t bytes[16], message[HC_EVENTS_SIZE_MAX] = {0};
     struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
-    struct hc_sv_host *host = accounts->host;
+    struct hc_server *host = accounts->host;
     uint64_t user = 1 + (uint64_t)(account - accounts->all), wait_s = 1;
     if (ending == KICKED || ending == BY_GAME) {
-        hc_sv_host_kick(host, account->raw.cid, ending == KICKED ? HC_CLOSE_KICKED : HC_CLOSE_GAME,
-                        accounts->now_us);
+        hc_server_kick(host, account->raw.cid, ending == KICKED ? HC_CLOSE_KICKED : HC_CLOSE_GAME,
+                       accounts->now_us);
     } else if (ending == REFUSED) {
-        hc_sv_host_set_refused(host, &user, 1, 0, accounts->now_us);
-        hc_sv_host_set_refused(host, NULL, 0, 0, accounts->now_us);
+        hc_server_set_refused(host, &user, 1, 0, accounts->now_us);
+        hc_server_set_refused(host, NULL, 0, 0, accounts->now_us);
     } else if (ending == DESYNC || ending == LEFT) {
         const struct hc_close close = {
             .reason = ending == LEFT ? HC_CLOSE_LEFT : HC_CLOSE_DESYNC,
@@ -306,8 +306,8 @@ static void end_session(struct accounts *accounts, struct account *account, enum
         hc_message_put_close(&body, &close);
         raw_client_send_data(&account->raw, bytes, body.at, accounts->now_us);
     } else if (ending == OVERRUN) {
-        while (hc_sv_host_send_message(host, account->raw.cid, message, sizeof message,
-                                       accounts->now_us) == HC_OK) {
+        while (hc_server_send_message(host, account->raw.cid, message, sizeof message,
+                                      accounts->now_us) == HC_OK) {
         }
     } else {
         wait_s = ending == TOO_OLD ? LIFE_S : 20;
@@ -331,7 +331,7 @@ static unsigned taken_after(struct attack *attack, enum ending ending, bool rest
     unsigned taken = 0;
     attack_require(attack, reconnect_all(&accounts) == 1, "the account is not admitted");
     if (restarted) {
-        hc_sv_host_destroy(accounts.host);
+        hc_server_destroy(accounts.host);
         accounts.host =
             hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US + accounts.now_us, accounts.now_us);
         account->raw.host = first.raw.host = accounts.host;
@@ -339,9 +339,9 @@ static unsigned taken_after(struct attack *attack, enum ending ending, bool rest
     }
     attack_require(attack, account->has_ticket, "it has no ticket");
     end_session(&accounts, account, ending);
-    attack_require(attack, hc_sv_host_clients(accounts.host) == 0, "it is still there");
+    attack_require(attack, hc_server_clients(accounts.host) == 0, "it is still there");
     taken += reconnect(&accounts, account) == HC_DATAGRAM_ACCEPT;
-    hc_sv_host_kick(accounts.host, account->raw.cid, HC_CLOSE_KICKED, accounts.now_us);
+    hc_server_kick(accounts.host, account->raw.cid, HC_CLOSE_KICKED, accounts.now_us);
     accounts_run(&accounts, 2 * SECOND_US);
     taken += reconnect(&accounts, &first) == HC_DATAGRAM_ACCEPT;
     accounts_run(&accounts, 2 * SECOND_US);
@@ -380,7 +380,7 @@ void attack_forgotten_users(struct attack *attack) {
     struct hc_rng rng = hc_rng_init(72, 1);
     config.remembered_users = REMEMBERED;
     struct accounts accounts = accounts_create(config, 1);
-    const struct hc_server_stats *stats = hc_sv_host_stats(accounts.host);
+    const struct hc_server_stats *stats = hc_server_stats(accounts.host);
     unsigned denied = 0;
     attack_require(attack, reconnect_all(&accounts) == 1, "the player cannot join");
     for (unsigned n = 0; n < VISITS + WAITING; n++) {
@@ -424,8 +424,8 @@ void attack_clock_steps(struct attack *attack) {
         uint64_t right_us = HC_TEST_UNIX_US + accounts.now_us - begun_us;
         if (n % 100 == 0) {
             int64_t step_s = steps_s[hc_rng_below(&rng, sizeof steps_s / sizeof steps_s[0])];
-            hc_sv_host_set_time(accounts.host, right_us + (uint64_t)(step_s * SECOND_US),
-                                accounts.now_us);
+            hc_server_set_time(accounts.host, right_us + (uint64_t)(step_s * SECOND_US),
+                               accounts.now_us);
         }
         struct hc_token token = raw_client_token(1000000 + n);
         token.issued_s = right_us / SECOND_US;
@@ -467,7 +467,7 @@ void attack_takeover(struct attack *attack) {
     static const struct hc_seal_keys none;
     struct hc_server_config config = hc_test_server_config(&hc_arena);
     struct accounts accounts = accounts_create(config, 1);
-    const struct hc_server_stats *stats = hc_sv_host_stats(accounts.host);
+    const struct hc_server_stats *stats = hc_server_stats(accounts.host);
     struct hc_rng rng = hc_rng_init(72, 1);
     struct account *victim = &accounts.all[0];
     attack_require(attack, reconnect(&accounts, victim) == HC_DATAGRAM_ACCEPT,
@@ -517,16 +517,16 @@ void attack_foreign_closes(struct attack *attack) {
         struct raw_client raw;
         raw_client_begin(&raw, accounts.host, address_of(reason), reason, ++accounts.serial);
         attack_require(attack, raw_client_join(&raw, 1, accounts.now_us), "it is not admitted");
-        while (hc_sv_host_poll_event(accounts.host, &event)) {
+        while (hc_server_poll_event(accounts.host, &event)) {
         }
         unsigned rights =
             reason == HC_CLOSE_ERROR || reason == HC_CLOSE_DESYNC ? reason : HC_CLOSE_LEFT;
         for (unsigned n = 0; n < REPEATS; n++)
             answers += send_close(&raw, reason, accounts.now_us) == ANSWER;
-        bool any = hc_sv_host_poll_event(accounts.host, &event);
+        bool any = hc_server_poll_event(accounts.host, &event);
         attack_require(attack, any && event.kind == HC_SERVER_EVENT_LEFT, "it has not left");
         attack_try(attack, !event.by_client || event.close != rights);
-        attack_require(attack, !hc_sv_host_poll_event(accounts.host, &event), "it left twice");
+        attack_require(attack, !hc_server_poll_event(accounts.host, &event), "it left twice");
         accounts_run(&accounts, SECOND_US);
     }
     attack_require(attack, answers == REPEATS * HC_CLOSE_GAME_LAST, "%u answers", answers);

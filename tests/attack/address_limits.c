@@ -1,6 +1,6 @@
 /// Limits of one network address: connected clients, and RESETs; the searches for a user or an
 /// address.
-#include "server/host_internal.h"
+#include "server/state.h"
 #include "tests/attack/attack.h"
 #include "tests/attack/raw_client.h"
 
@@ -12,11 +12,11 @@
 
 enum { SECOND_US = 1000000, TICK_US = 16667 };
 
-static struct hc_sv_host *open_host(uint16_t clients, uint16_t per_address, uint64_t now_us) {
+static struct hc_server *open_host(uint16_t clients, uint16_t per_address, uint64_t now_us) {
     struct hc_server_config config = hc_test_server_config(&hc_arena);
     config.clients = clients;
     config.clients_per_address = per_address;
-    struct hc_sv_host *host = hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US, now_us);
+    struct hc_server *host = hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US, now_us);
     HC_ASSERT(host != NULL);
     return host;
 }
@@ -40,7 +40,7 @@ static void answer_challenge(struct raw_client *raw, const struct hc_address *to
             continue;
         hc_message_put_path(&writer, HC_MESSAGE_PATH_RESPONSE, data);
         size_t sealed_size = raw_client_seal(raw, answer, writer.at, 0, 0, sealed);
-        hc_sv_host_receive(raw->host, to, sealed, sealed_size, now_us);
+        hc_server_receive(raw->host, to, sealed, sealed_size, now_us);
     }
 }
 
@@ -48,7 +48,7 @@ void attack_address_clients(struct attack *attack) {
     enum { CLIENTS = 12, ALLOWED = 4, TICKS = 300 };
     uint64_t now_us = 5 * SECOND_US;
     size_t size;
-    struct hc_sv_host *host = open_host(CLIENTS, ALLOWED, now_us);
+    struct hc_server *host = open_host(CLIENTS, ALLOWED, now_us);
     struct raw_client clients[CLIENTS];
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_address to;
@@ -61,22 +61,22 @@ void attack_address_clients(struct attack *attack) {
         for (unsigned i = 0; i < CLIENTS; i++) {
             struct hc_address house = hc_address_ipv4(192, 0, 2, 1, (uint16_t)(1000 + i));
             size = raw_client_seal(&clients[i], NULL, 0, 0, 0, bytes);
-            hc_sv_host_receive(host, &house, bytes, size, now_us);
+            hc_server_receive(host, &house, bytes, size, now_us);
         }
-        hc_sv_host_advance(host, now_us);
-        while ((size = hc_sv_host_send(host, &to, bytes, now_us)) > 0)
+        hc_server_advance(host, now_us);
+        while ((size = hc_server_send(host, &to, bytes, now_us)) > 0)
             if (to.ip[12] == 192)
                 answer_challenge(&clients[to.port - 1000], &to, bytes, size, now_us);
     }
-    uint64_t moved = hc_sv_host_stats(host)->moved;
+    uint64_t moved = hc_server_stats(host)->moved;
     attack->tries = CLIENTS;
     attack->accepted = moved > ALLOWED ? moved - ALLOWED : 0;
     attack_effect(attack, "%llu of %d clients moved to an address of %d", (unsigned long long)moved,
                   CLIENTS, ALLOWED);
     attack_require(attack, moved == ALLOWED, "%llu moved", (unsigned long long)moved);
-    attack_require(attack, hc_sv_host_clients(host) == CLIENTS, "a session was ended");
+    attack_require(attack, hc_server_clients(host) == CLIENTS, "a session was ended");
     attack_require_none(attack, CLIENTS);
-    hc_sv_host_destroy(host);
+    hc_server_destroy(host);
 }
 
 // ---- RESETs -------------------------------------------------------------------------------------
@@ -84,21 +84,21 @@ void attack_address_clients(struct attack *attack) {
 enum { RETURNERS = 512, STRANGERS = 200, STRANGER_DATA = 20, SPOOFED = 300 };
 
 /// A DATA of a connection that the host does not know.
-static void send_unknown(struct hc_sv_host *host, struct hc_address from, uint32_t cid,
+static void send_unknown(struct hc_server *host, struct hc_address from, uint32_t cid,
                          uint64_t now_us) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_data data = {.cid = cid, .seq = 2};
     size_t size = hc_datagram_put_data(&data, bytes);
-    hc_sv_host_receive(host, &from, bytes, size, now_us);
+    hc_server_receive(host, &from, bytes, size, now_us);
 }
 
 /// Counts the returning clients that were sent a RESET for the first time.
-static unsigned take_resets(struct hc_sv_host *host, bool done[static RETURNERS], uint64_t *sent,
+static unsigned take_resets(struct hc_server *host, bool done[static RETURNERS], uint64_t *sent,
                             uint64_t now_us) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_address to;
     unsigned count = 0;
-    while (hc_sv_host_send(host, &to, bytes, now_us) > 0) {
+    while (hc_server_send(host, &to, bytes, now_us) > 0) {
         unsigned i = (unsigned)to.ip[14] << 8 | to.ip[15];
         ++*sent;
         if (to.ip[12] != 198 || i >= RETURNERS || done[i])
@@ -110,7 +110,7 @@ static unsigned take_resets(struct hc_sv_host *host, bool done[static RETURNERS]
 }
 
 /// Sends one datagram of a tick: a stranger's, one from a spoofed address, or a returning client's.
-static void send_one(struct hc_sv_host *host, unsigned number, uint32_t drawn,
+static void send_one(struct hc_server *host, unsigned number, uint32_t drawn,
                      const bool done[static RETURNERS], uint64_t now_us) {
     if (number < STRANGER_DATA * STRANGERS)
         send_unknown(host, hc_address_ipv4(203, 0, 113, (uint8_t)(number % STRANGERS), 4000), drawn,
@@ -127,7 +127,7 @@ static void send_one(struct hc_sv_host *host, unsigned number, uint32_t drawn,
 void attack_reset_flood(struct attack *attack) {
     enum { TICKS = 180, ALL = STRANGER_DATA * STRANGERS + SPOOFED + RETURNERS, WAKE = 100 };
     const uint64_t begun_us = 5 * SECOND_US;
-    struct hc_sv_host *host = open_host(8, 4, begun_us); // just restarted
+    struct hc_server *host = open_host(8, 4, begun_us); // just restarted
     struct hc_rng rng = hc_rng_init(70, 1);
     static bool done[RETURNERS];
     static unsigned order[ALL];
@@ -144,7 +144,7 @@ void attack_reset_flood(struct attack *attack) {
         send_one(host, number, (uint32_t)hc_rng_next(&rng), done, now_us);
         if (n % WAKE != 0)
             continue;
-        hc_sv_host_advance(host, now_us);
+        hc_server_advance(host, now_us);
         slowest_us = answered < RETURNERS ? now_us - begun_us : slowest_us;
         answered += take_resets(host, done, &sent, now_us);
     }
@@ -155,7 +155,7 @@ void attack_reset_flood(struct attack *attack) {
                   answered, RETURNERS, seconds, (double)sent * 60 / TICKS);
     attack_require(attack, slowest_us < SECOND_US, "the last waited for %.2f s", seconds);
     attack_require_none(attack, RETURNERS);
-    hc_sv_host_destroy(host);
+    hc_server_destroy(host);
 }
 
 // ---- Searches -----------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ struct searched {
 static void open_searched(struct attack *attack, struct searched *searched, uint16_t clients) {
     static struct raw_client other;
     searched->target = target_create(clients);
-    struct hc_sv_host *host = searched->target.host;
+    struct hc_server *host = searched->target.host;
     uint64_t now_us = searched->target.now_us;
     for (uint16_t i = 0; i + 2 < clients; i++) {
         raw_client_begin(&other, host, hc_address_ipv4(127, 0, 0, 1, 1000 + i), 100 + i, 100 + i);

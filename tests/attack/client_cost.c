@@ -1,7 +1,7 @@
 /// A joined client tries to cost the server more than an honest one, and strangers forge its DATA.
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
-#include "server/host_internal.h"
+#include "server/state.h"
 #include "tests/attack/raw_client.h"
 #include "tests/attack/honest_players.h"
 
@@ -60,10 +60,10 @@ static const void *keys(void *context, uint32_t index, uint32_t player) {
 static void send_costly(struct attack *attack, struct cost *cost, unsigned i, unsigned costly) {
     uint8_t bytes[HC_DATA_BODY_MAX], sealed[HC_DATAGRAM_MAX];
     struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
-    struct hc_sv_host *host = hc_sim_host(cost->players->sim);
+    struct hc_server *host = hc_sim_host(cost->players->sim);
     struct raw_client *raw = &cost->raws[i];
     uint32_t sent = hc_sv_clients_of_cid(&host->clients, raw->cid)->connection.sent.next - 1;
-    hc_tick head = hc_timeline_head(hc_sv_host_timeline(host)), last = head + DELAY;
+    hc_tick head = hc_timeline_head(hc_server_timeline(host)), last = head + DELAY;
     uint32_t late = costly & COSTLY_ACKS ? ACKS_LATE + i % ACKS_MORE : 6;
     struct hc_input_message message = {.client_tick = costly & COSTLY_TICK ? 1 : head,
                                        .display_offset =
@@ -79,14 +79,14 @@ static void send_costly(struct attack *attack, struct cost *cost, unsigned i, un
     size_t size = raw_client_seal(raw, bytes, body.at, ack, ack > 32 ? UINT32_MAX : 0, sealed);
     double from = attack_cpu_us();
     enum hc_status status =
-        hc_sv_host_receive(host, &raw->address, sealed, size, hc_sim_host_now(cost->players->sim));
+        hc_server_receive(host, &raw->address, sealed, size, hc_sim_host_now(cost->players->sim));
     cost->us += attack_cpu_us() - from;
     attack_require(attack, status == HC_OK, "inputs are rejected");
     cost->next[i] = last + 1;
 }
 
 static struct work look(const struct cost *cost) {
-    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(cost->players->sim));
+    const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(cost->players->sim));
     return (struct work){.us = cost->us,
                          .deltas = stats->deltas_encoded,
                          .steps = stats->extrapolation_steps,
@@ -195,7 +195,7 @@ static double flood_forged(struct attack *attack, bool many, bool moves) {
     double us = 0;
     raw_client_begin(&raw, target.host, hc_address_ipv4(10, 0, 0, 1, 4000), 3, 3);
     attack_require(attack, raw_client_join(&raw, 1, target.now_us), "it cannot join");
-    const struct hc_server_stats *stats = hc_sv_host_stats(target.host);
+    const struct hc_server_stats *stats = hc_server_stats(target.host);
     for (uint32_t tick = 0; tick < FORGED_TICKS; tick++) {
         target_run(&target, TICK_US, &raw);
         uint64_t forged = stats->forged;
@@ -209,8 +209,8 @@ static double flood_forged(struct attack *attack, bool many, bool moves) {
                                                         many ? (uint8_t)(i % 200) : 7, 99);
             struct hc_data data = {.cid = raw.cid, .seq = 1000 + i};
             hc_datagram_put_data(&data, bytes);
-            bool accepted = hc_sv_host_receive(target.host, &address, bytes, sizeof bytes,
-                                               target.now_us) == HC_OK;
+            bool accepted = hc_server_receive(target.host, &address, bytes, sizeof bytes,
+                                              target.now_us) == HC_OK;
             attack_try(attack, accepted);
         }
         us += attack_cpu_us() - from;
@@ -246,8 +246,8 @@ static void send_forged(struct attack *attack, const struct target *target,
     uint8_t bytes[HC_DATAGRAM_MAX] = {0};
     struct hc_data data = {.cid = raw->cid, .seq = raw->seq + later};
     hc_datagram_put_data(&data, bytes);
-    attack_try(attack, hc_sv_host_receive(target->host, &from, bytes, sizeof bytes,
-                                          target->now_us) == HC_OK);
+    attack_try(attack, hc_server_receive(target->host, &from, bytes, sizeof bytes,
+                                         target->now_us) == HC_OK);
 }
 
 /// Moves the client while forged duplicates come from its old address. Requires that its snapshots
@@ -262,7 +262,7 @@ static uint64_t move_beside_copies(struct attack *attack, struct target *target,
         send_forged(attack, target, raw, home, 0);
         target_run(target, TICK_US, raw);
     }
-    uint64_t copies = hc_sv_host_stats(target->host)->copies;
+    uint64_t copies = hc_server_stats(target->host)->copies;
     attack_require(attack, copies >= MOVE_TICKS / 2, "only %u snapshots go there",
                    (unsigned)copies);
     return copies;
@@ -273,15 +273,15 @@ static uint64_t move_beside_copies(struct attack *attack, struct target *target,
 static void send_copies(struct attack *attack, struct target *target, struct raw_client *raw) {
     enum { COPIES = 500 };
     uint8_t bytes[HC_DATAGRAM_MAX];
-    const struct hc_server_stats *stats = hc_sv_host_stats(target->host);
+    const struct hc_server_stats *stats = hc_server_stats(target->host);
     size_t size = raw_client_seal(raw, NULL, 0, 0, 0, bytes);
     bool taken =
-        hc_sv_host_receive(target->host, &raw->address, bytes, size, target->now_us) == HC_OK;
+        hc_server_receive(target->host, &raw->address, bytes, size, target->now_us) == HC_OK;
     attack_require(attack, taken, "the client's own DATA is refused");
     uint64_t dropped = stats->dropped;
     for (uint32_t i = 0; i < COPIES; i++)
-        attack_try(attack, hc_sv_host_receive(target->host, &stranger, bytes, size,
-                                              target->now_us) == HC_OK);
+        attack_try(attack, hc_server_receive(target->host, &stranger, bytes, size,
+                                             target->now_us) == HC_OK);
     attack_require(attack, stats->dropped - dropped >= COPIES - HC_FORGED_PER_SOURCE,
                    "only %u are dropped", (unsigned)(stats->dropped - dropped));
 }
@@ -298,7 +298,7 @@ void attack_forged_copies(struct attack *attack) {
     target_run(&target, TICK_US, &raw);
     uint64_t copies = move_beside_copies(attack, &target, &raw);
     raw.address = home;
-    const struct hc_server_stats *stats = hc_sv_host_stats(target.host);
+    const struct hc_server_stats *stats = hc_server_stats(target.host);
     for (uint32_t tick = 0; tick < STALL_TICKS; tick++) {
         target_run(&target, TICK_US, &raw);
         for (uint32_t i = 0; i < EACH; i++) // before the client's own
@@ -377,7 +377,7 @@ static void begin_watched(struct attack *attack, struct watched *watched, bool s
 static double play_watched(struct attack *attack, struct watched *watched) {
     uint8_t sealed[HC_DATAGRAM_MAX];
     struct target *target = &watched->target;
-    hc_tick head = hc_timeline_head(hc_sv_host_timeline(target->host));
+    hc_tick head = hc_timeline_head(hc_server_timeline(target->host));
     for (unsigned i = 0; i < SILENT; i++) {
         struct raw_client *raw = &watched->clients[i];
         hc_tick first = watched->silent ? raw->welcome.tick : head;
@@ -394,7 +394,7 @@ static double play_watched(struct attack *attack, struct watched *watched) {
         uint32_t ack =
             hc_sv_clients_of_cid(&target->host->clients, raw->cid)->connection.sent.next - 1;
         size_t size = raw_client_seal(raw, NULL, 0, ack, ack > 32 ? UINT32_MAX : 0, sealed);
-        hc_sv_host_receive(target->host, &raw->address, sealed, size, target->now_us);
+        hc_server_receive(target->host, &raw->address, sealed, size, target->now_us);
     }
     double from = attack_cpu_us();
     target_run(target, TICK_US, NULL);
@@ -429,7 +429,7 @@ enum { ASKING_TICKS = 300, ASKS_EACH = 4, ASKED_UNITS = 16 };
 static void ask(struct target *target, struct raw_client *raw) {
     uint8_t hashes[HC_COMPARE_HASH_BYTES * ASKED_UNITS], bytes[HC_DATA_BODY_MAX];
     struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
-    struct hc_compare compare = {.as_of = hc_timeline_head(hc_sv_host_timeline(target->host)),
+    struct hc_compare compare = {.as_of = hc_timeline_head(hc_server_timeline(target->host)),
                                  .count = ASKED_UNITS,
                                  .hashes = hashes};
     memset(hashes, 0xa5, sizeof hashes);
@@ -446,7 +446,7 @@ static unsigned take_answers(struct target *target, const struct raw_client *raw
     struct hc_data data;
     unsigned answers = 0;
     size_t size;
-    while ((size = hc_sv_host_send(target->host, &to, bytes, target->now_us)) > 0)
+    while ((size = hc_server_send(target->host, &to, bytes, target->now_us)) > 0)
         answers += hc_endpoint_open(&raw->endpoint, false, bytes, size, opened) == HC_OK &&
                    hc_datagram_get_data(opened, size, &data) == HC_OK &&
                    hc_body_begin(&body, data.body, data.body_size) == HC_OK &&
@@ -463,14 +463,14 @@ void attack_questions(struct attack *attack) {
         for (unsigned i = 0; i < ASKS_EACH; i++, attack->tries++)
             ask(&target, &raw);
         attack->accepted += take_answers(&target, &raw);
-        target.now_us = hc_sv_host_deadline(target.host);
-        hc_sv_host_advance(target.host, target.now_us);
+        target.now_us = hc_server_deadline(target.host);
+        hc_server_advance(target.host, target.now_us);
         attack->accepted += take_answers(&target, &raw);
     }
     attack_require(attack, attack->accepted >= 1 && attack->accepted <= HC_COMPARES_MAX,
                    "%llu of %llu were answered", (unsigned long long)attack->accepted,
                    (unsigned long long)attack->tries);
-    attack_require(attack, hc_sv_host_clients(target.host) == 1, "the client is gone");
+    attack_require(attack, hc_server_clients(target.host) == 1, "the client is gone");
     attack_effect(attack, "%llu questions where worlds differ: %llu answers",
                   (unsigned long long)attack->tries, (unsigned long long)attack->accepted);
     target_destroy(&target);

@@ -45,7 +45,7 @@ static uint32_t check_message(struct attack *attack, struct stream *stream, cons
 static void exchange(struct attack *attack, struct honest_players *players, struct stream *up,
                      struct stream *down, uint32_t most) {
     struct hc_client *client = hc_sim_client(players->sim, 0);
-    struct hc_sv_host *host = hc_sim_host(players->sim);
+    struct hc_server *host = hc_sim_host(players->sim);
     struct hc_server_message received;
     uint8_t bytes[HC_EVENTS_SIZE_MAX];
     const uint8_t *message;
@@ -57,12 +57,12 @@ static void exchange(struct attack *attack, struct honest_players *players, stru
            hc_client_send_message(client, bytes,
                                   make_message(up->sent + 1, down->received, bytes)) == HC_OK)
         up->sent++;
-    while ((message = hc_sv_host_next_message(host, &received)) != NULL) {
+    while ((message = hc_server_next_message(host, &received)) != NULL) {
         acknowledged = check_message(attack, up, message, received.size);
         while (down->sent < most && down->sent < acknowledged + ROOM &&
-               hc_sv_host_send_message(host, received.cid, bytes,
-                                       make_message(down->sent + 1, up->received, bytes),
-                                       hc_sim_host_now(players->sim)) == HC_OK)
+               hc_server_send_message(host, received.cid, bytes,
+                                      make_message(down->sent + 1, up->received, bytes),
+                                      hc_sim_host_now(players->sim)) == HC_OK)
             down->sent++;
     }
 }
@@ -181,7 +181,7 @@ static void require_moved(struct attack *attack, struct honest_players *players,
     uint64_t most_us = 2 * MOVE_LATENCY_MS * MS_US + (1 + needed) * SECOND_US / rate;
     uint32_t lost_most = 0, lost = 0, each = 2 * MOVE_LATENCY_MS * rate / 1000 + 1 + needed;
     unsigned connected = honest_playing(players);
-    uint64_t moved = hc_sv_host_stats(hc_sim_host(players->sim))->moved;
+    uint64_t moved = hc_server_stats(hc_sim_host(players->sim))->moved;
     for (unsigned i = 0; i < MOVERS; i++) {
         uint32_t own = count_lost(moves, i);
         lost += own;
@@ -255,22 +255,22 @@ static void send_spoofed(struct attack *attack, struct honest_players *players,
                          const struct spoof *spoof, struct hc_rng *rng) {
     enum { CHANGED = 12 };
     struct hc_address from = hc_address_ipv4(127, 0, 0, 1, (uint16_t)(1 + hc_rng_below(rng, 1000)));
-    struct hc_sv_host *host = hc_sim_host(players->sim);
+    struct hc_server *host = hc_sim_host(players->sim);
     uint64_t now = hc_sim_host_now(players->sim);
     uint8_t bytes[HC_DATAGRAM_MAX];
-    uint64_t moved = hc_sv_host_stats(host)->moved;
-    hc_sv_host_receive(host, &from, spoof->older, spoof->older_size, now);
-    hc_sv_host_receive(host, &from, spoof->newest, spoof->newest_size, now);
+    uint64_t moved = hc_server_stats(host)->moved;
+    hc_server_receive(host, &from, spoof->older, spoof->older_size, now);
+    hc_server_receive(host, &from, spoof->newest, spoof->newest_size, now);
     for (unsigned i = 0; i < CHANGED; i++) {
         size_t bit = hc_rng_below(rng, (uint32_t)spoof->newest_size * 8);
         memcpy(bytes, spoof->newest, spoof->newest_size);
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
         if (i % 2 == 0) // as if it were the next one
             bytes[5] = (uint8_t)(spoof->newest[5] + 1 + i);
-        hc_sv_host_receive(host, &from, bytes, spoof->newest_size, now);
+        hc_server_receive(host, &from, bytes, spoof->newest_size, now);
     }
     attack->tries += CHANGED + 2;
-    attack->accepted += hc_sv_host_stats(host)->moved - moved;
+    attack->accepted += hc_server_stats(host)->moved - moved;
 }
 
 void attack_spoofed_rebind(struct attack *attack) {
@@ -288,7 +288,7 @@ void attack_spoofed_rebind(struct attack *attack) {
         send_spoofed(attack, players, &spoof, &rng);
     }
     hc_sim_run(players->sim, SECOND_US);
-    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(players->sim));
+    const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(players->sim));
     attack->accepted += stats->moved;
     honest_require_unharmed(attack, players, 4);
     hc_sim_rebind(players->sim, 0);

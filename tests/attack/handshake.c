@@ -414,7 +414,7 @@ static void use_twice(struct attack *attack, struct target *target, uint32_t num
         }
         attack_try(attack, raw_client_connect(&again, 1, target->now_us) == HC_DATAGRAM_ACCEPT);
     }
-    attack_require(attack, hc_sv_host_clients(target->host) == 0, "a client is left");
+    attack_require(attack, hc_server_clients(target->host) == 0, "a client is left");
 }
 
 void attack_misused_token(struct attack *attack) {

@@ -48,7 +48,7 @@ struct hunt {
 };
 
 static const struct hc_timeline *server_of(const struct hunt *hunt) {
-    return hc_sv_host_timeline(hc_sim_host(hunt->players->sim));
+    return hc_server_timeline(hc_sim_host(hunt->players->sim));
 }
 
 static hc_player player_of(const struct hunt *hunt, unsigned client) {

@@ -146,7 +146,7 @@ void honest_join_all(struct attack *attack, struct honest_players *players) {
 
 void honest_require_unharmed(struct attack *attack, const struct honest_players *players,
                              unsigned except) {
-    const struct hc_server_stats *server = hc_sv_host_stats(hc_sim_host(players->sim));
+    const struct hc_server_stats *server = hc_server_stats(hc_sim_host(players->sim));
     for (unsigned i = 0; i < players->clients; i++) {
         const struct hc_client *client = hc_sim_client(players->sim, i);
         const struct hc_client_stats *stats = hc_client_stats(client);

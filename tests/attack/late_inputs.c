@@ -2,7 +2,7 @@
 /// path.
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
-#include "server/host_internal.h"
+#include "server/state.h"
 #include "tests/attack/raw_client.h"
 #include "tests/attack/honest_players.h"
 
@@ -36,12 +36,12 @@ struct cheat {
 };
 
 static hc_tick head_of(const struct honest_players *players) {
-    return hc_timeline_head(hc_sv_host_timeline(hc_sim_host(players->sim)));
+    return hc_timeline_head(hc_server_timeline(hc_sim_host(players->sim)));
 }
 
 static void note_depth(struct honest_players *players) {
     struct cheat *cheat = players->context;
-    const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(players->sim));
+    const struct hc_timeline *timeline = hc_server_timeline(hc_sim_host(players->sim));
     uint32_t depth = (uint32_t)hc_timeline_stats(timeline)->depth;
     if (cheat->measures && depth > cheat->deepest)
         cheat->deepest = depth;
@@ -59,7 +59,7 @@ static const void *keys(void *context, uint32_t index, uint32_t player) {
 static void send_inputs(struct cheat *cheat, hc_tick last) {
     uint8_t bytes[HC_DATA_BODY_MAX], sealed[HC_DATAGRAM_MAX];
     struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
-    struct hc_sv_host *host = hc_sim_host(cheat->players->sim);
+    struct hc_server *host = hc_sim_host(cheat->players->sim);
     uint32_t sent = hc_sv_clients_of_cid(&host->clients, cheat->raw.cid)->connection.sent.next - 1;
     struct hc_input_message message = {.client_tick = head_of(cheat->players),
                                        .force_before = cheat->raw.welcome.tick,
@@ -72,8 +72,8 @@ static void send_inputs(struct cheat *cheat, hc_tick last) {
     uint32_t ack = sent > cheat->acks ? sent - cheat->acks : 0;
     uint32_t bits = ack > 32 ? UINT32_MAX : 0;
     size_t size = raw_client_seal(&cheat->raw, bytes, body.at, ack, bits, sealed);
-    enum hc_status status = hc_sv_host_receive(host, &cheat->raw.address, sealed, size,
-                                               hc_sim_host_now(cheat->players->sim));
+    enum hc_status status = hc_server_receive(host, &cheat->raw.address, sealed, size,
+                                              hc_sim_host_now(cheat->players->sim));
     attack_require(cheat->attack, status == HC_OK, "inputs are rejected");
     cheat->next = last + 1;
 }
@@ -146,7 +146,7 @@ static uint32_t connect_again(struct attack *attack) {
     struct hc_sim_config config = honest_config(CLIENTS, 1, LATENCY_MS, 59);
     config.host.late_margin = LATE_MARGIN;
     struct cheat cheat = {.attack = attack, .players = honest_create(&config)};
-    struct hc_sv_host *host = hc_sim_host(cheat.players->sim);
+    struct hc_server *host = hc_sim_host(cheat.players->sim);
     struct hc_address address = hc_address_ipv4(127, 0, 0, 1, PORT);
     cheat.players->context = &cheat;
     cheat.players->host_ticked = note_depth;
@@ -162,7 +162,7 @@ static uint32_t connect_again(struct attack *attack) {
         hc_sim_run(cheat.players->sim, SILENT * (uint64_t)TICK_US);
         attack->tries += SILENT;
     }
-    attack_require(attack, hc_sv_host_stats(host)->resumed == ROUNDS, "it did not connect again");
+    attack_require(attack, hc_server_stats(host)->resumed == ROUNDS, "it did not connect again");
     honest_require_unharmed(attack, cheat.players, CLIENTS + 1);
     honest_destroy(cheat.players);
     return cheat.deepest;
@@ -190,7 +190,7 @@ static uint32_t change_ports(struct attack *attack) {
         hc_sim_run(sim, TURN_MS * MS_US);
         attack->tries++;
     }
-    attack_require(attack, hc_sv_host_stats(hc_sim_host(sim))->moved >= TURNS / 4,
+    attack_require(attack, hc_server_stats(hc_sim_host(sim))->moved >= TURNS / 4,
                    "it did not move");
     honest_destroy(cheat.players);
     return cheat.deepest;
@@ -209,7 +209,7 @@ void attack_hindsight(struct attack *attack) {
 
 /// Counts inputs that the server forces in so many milliseconds.
 static uint64_t forced_in(struct honest_players *players, uint32_t ms) {
-    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(players->sim));
+    const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(players->sim));
     uint64_t before = stats->inputs_forced;
     hc_sim_run(players->sim, (uint64_t)ms * MS_US);
     return stats->inputs_forced - before;
@@ -227,7 +227,7 @@ static uint64_t get_far(struct attack *attack, uint32_t late_margin, bool moves,
     struct honest_players *players = honest_create(&config);
     honest_join_all(attack, players);
     hc_sim_run(players->sim, 3 * SECOND_US);
-    attack_require(attack, hc_sv_host_stats(hc_sim_host(players->sim))->inputs_forced == 0,
+    attack_require(attack, hc_server_stats(hc_sim_host(players->sim))->inputs_forced == 0,
                    "inputs are lost before the path changes");
     hc_sim_set_link(players->sim, 0, &far, &far);
     if (moves)

@@ -45,12 +45,12 @@ static void script(void *context, struct hc_sim *sim, unsigned client, unsigned 
 
 static void host_ticked(void *context, struct hc_sim *sim) {
     struct match *match = context;
-    const struct hc_world *world = hc_sv_host_world(hc_sim_host(sim));
+    const struct hc_world *world = hc_server_world(hc_sim_host(sim));
     hc_tick final = hc_sv_host_final(hc_sim_host(sim), NULL);
     struct hc_server_game_event event;
     match->leaps += final - match->final >= LEAP_MIN;
     match->final = final;
-    while (match->count < EVENTS_MAX && hc_sv_host_next_game_event(hc_sim_host(sim), &event)) {
+    while (match->count < EVENTS_MAX && hc_server_next_game_event(hc_sim_host(sim), &event)) {
         for (unsigned i = 0; i < CLIENTS; i++)
             match->own[match->count][i] =
                 world->owner_of[event.entity] == hc_client_player(hc_sim_client(sim, i), 0);
@@ -135,7 +135,7 @@ void attack_leaping_final(struct attack *attack) {
     struct hc_loud_arena loud;
     hc_loud_arena_init(&loud, 0); // nobody shouts
     struct match *match = play(attack, &loud.game);
-    uint64_t left_out = hc_sv_host_stats(hc_sim_host(match->sim))->game_events_left_out;
+    uint64_t left_out = hc_server_stats(hc_sim_host(match->sim))->game_events_left_out;
     for (unsigned client = 0; client < CLIENTS; client++)
         for (uint32_t i = 0; i < match->count; i++)
             attack_try(attack, lacks(match, client, i));
@@ -145,7 +145,7 @@ void attack_leaping_final(struct attack *attack) {
 
     hc_loud_arena_init(&loud, HC_NO_TICK);
     match = play(attack, &loud.game);
-    left_out = hc_sv_host_stats(hc_sim_host(match->sim))->game_events_left_out;
+    left_out = hc_server_stats(hc_sim_host(match->sim))->game_events_left_out;
     uint64_t lacking = 0;
     for (unsigned client = 0; client < CLIENTS; client++)
         for (uint32_t i = 0; i < match->count; i++) {

@@ -21,7 +21,7 @@ enum {
 /// A port with several matches, and the clients of the first one.
 struct port {
     struct hc_sv_placement *placement;
-    struct hc_sv_host *hosts[MATCHES];
+    struct hc_server *hosts[MATCHES];
     uint64_t now_us, serial;
     struct raw_client clients[CLIENTS];
     uint8_t challenges[CLIENTS][HC_PATH_SIZE]; ///< of their other addresses
@@ -54,7 +54,7 @@ static void open_port(struct port *port) {
 
 static void close_port(struct port *port) {
     for (unsigned i = 0; i < MATCHES; i++)
-        hc_sv_host_destroy(port->hosts[i]);
+        hc_server_destroy(port->hosts[i]);
     hc_sv_placement_destroy(port->placement);
 }
 
@@ -65,13 +65,13 @@ static unsigned place_of(const struct hc_address *address) {
 
 /// Reads the events of a match, and gives the placement its sessions.
 static void read_events(struct port *port, uint16_t match) {
-    struct hc_sv_host *host = port->hosts[match - 1];
+    struct hc_server *host = port->hosts[match - 1];
     struct hc_server_session sessions[2 * HC_SERVER_MATCH_CLIENTS_MAX];
     struct hc_server_event event;
-    while (hc_sv_host_poll_event(host, &event))
+    while (hc_server_poll_event(host, &event))
         if (event.kind == HC_SERVER_EVENT_LEFT)
             port->left[place_of(&event.address)] = true;
-    uint32_t count = hc_sv_host_sessions(host, sessions, 2 * HC_SERVER_MATCH_CLIENTS_MAX);
+    uint32_t count = hc_server_sessions(host, sessions, 2 * HC_SERVER_MATCH_CLIENTS_MAX);
     hc_sv_placement_set_match(port->placement, match, sessions, count, false);
 }
 
@@ -123,8 +123,8 @@ static void next_tick(struct port *port) {
     size_t size;
     port->now_us += TICK_US;
     for (unsigned i = 0; i < MATCHES; i++) {
-        hc_sv_host_advance(port->hosts[i], port->now_us);
-        while ((size = hc_sv_host_send(port->hosts[i], &to, bytes, port->now_us)) > 0)
+        hc_server_advance(port->hosts[i], port->now_us);
+        while ((size = hc_server_send(port->hosts[i], &to, bytes, port->now_us)) > 0)
             if (to.port == OTHER_PORT)
                 store_challenge(port, &to, bytes, size);
     }
@@ -154,7 +154,7 @@ static void move_and_leave(struct port *port, unsigned place) {
 
 /// Fills the first match with clients that all move twice and leave in one tick.
 static void play_round(struct attack *attack, struct port *port) {
-    const struct hc_server_stats *stats = hc_sv_host_stats(port->hosts[0]);
+    const struct hc_server_stats *stats = hc_server_stats(port->hosts[0]);
     uint64_t moved = stats->moved;
     unsigned admitted = 0;
     for (unsigned i = 0; i < CLIENTS; i++)
@@ -174,7 +174,7 @@ static void play_round(struct attack *attack, struct port *port) {
         read_events(port, (uint16_t)match);
     for (unsigned i = 0; i < CLIENTS; i++)
         attack_try(attack, !port->left[i]);
-    attack_require(attack, hc_sv_host_sessions(port->hosts[0], NULL, 0) == 0,
+    attack_require(attack, hc_server_sessions(port->hosts[0], NULL, 0) == 0,
                    "a session has not ended");
 }
 

@@ -58,7 +58,7 @@ void attack_acks(struct attack *attack) {
             target.now_us += SPACED_US;
             double from = attack_cpu_us();
             enum hc_status status =
-                hc_sv_host_receive(target.host, &raw.address, bytes, size, target.now_us);
+                hc_server_receive(target.host, &raw.address, bytes, size, target.now_us);
             hc_histogram_record(&took_ns, (uint64_t)((attack_cpu_us() - from) * 1000));
             attack_try(attack, status == HC_OK);
             attack_require(attack, status == HC_MALFORMED, "ack %u is refused as something else",
@@ -71,7 +71,7 @@ void attack_acks(struct attack *attack) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     size_t size = raw_client_seal(&raw, NULL, 0, sent, 0, bytes);
     attack_require(
-        attack, hc_sv_host_receive(target.host, &raw.address, bytes, size, target.now_us) == HC_OK,
+        attack, hc_server_receive(target.host, &raw.address, bytes, size, target.now_us) == HC_OK,
         "what was sent cannot be acknowledged");
     attack_effect(attack, "one takes %.1f us (median), %.1f us (p99), opening it included",
                   (double)hc_histogram_percentile(&took_ns, 500) / 1000, (double)p99 / 1000);
@@ -156,8 +156,8 @@ static enum hc_status throw_body(struct cost *cost, const uint8_t *bytes, size_t
     size_t whole = raw_client_seal(&cost->raw, bytes, size, 0, 0, sealed);
     cost->target.now_us += SPACED_US;
     uint64_t before = memory_asked();
-    enum hc_status status = hc_sv_host_receive(cost->target.host, &cost->raw.address, sealed, whole,
-                                               cost->target.now_us);
+    enum hc_status status = hc_server_receive(cost->target.host, &cost->raw.address, sealed, whole,
+                                              cost->target.now_us);
     uint64_t took = memory_asked() - before;
     cost->most = took > cost->most ? took : cost->most;
     return status;

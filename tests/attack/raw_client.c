@@ -24,7 +24,7 @@ struct target target_create(uint16_t clients) {
 }
 
 void target_destroy(struct target *target) {
-    hc_sv_host_destroy(target->host);
+    hc_server_destroy(target->host);
     target->host = NULL;
 }
 
@@ -32,11 +32,11 @@ void target_run(struct target *target, uint64_t us, struct raw_client *raw) {
     struct raw_client nobody = {.host = target->host};
     struct hc_server_event event;
     for (uint64_t end = target->now_us + us; target->now_us < end;) {
-        uint64_t next = hc_sv_host_deadline(target->host);
+        uint64_t next = hc_server_deadline(target->host);
         target->now_us = next < end ? next : end;
-        hc_sv_host_advance(target->host, target->now_us);
+        hc_server_advance(target->host, target->now_us);
         raw_client_receive(raw != NULL ? raw : &nobody, target->now_us);
-        while (hc_sv_host_poll_event(target->host, &event)) {
+        while (hc_server_poll_event(target->host, &event)) {
         }
     }
 }
@@ -48,7 +48,7 @@ struct hc_token raw_client_token(uint64_t user) {
                              .client_id = user};
 }
 
-void raw_client_begin_as(struct raw_client *raw, struct hc_sv_host *host, struct hc_address address,
+void raw_client_begin_as(struct raw_client *raw, struct hc_server *host, struct hc_address address,
                          const struct hc_token_key *key, const struct hc_token *token,
                          uint64_t serial) {
     *raw = (struct raw_client){.host = host, .address = address};
@@ -57,7 +57,7 @@ void raw_client_begin_as(struct raw_client *raw, struct hc_sv_host *host, struct
         raw->cookie.client_nonce[i] = (uint8_t)hc_random(serial, DRAW_NONCE, i, 0);
 }
 
-void raw_client_begin(struct raw_client *raw, struct hc_sv_host *host, struct hc_address address,
+void raw_client_begin(struct raw_client *raw, struct hc_server *host, struct hc_address address,
                       uint64_t user, uint64_t serial) {
     struct hc_token_ring ring = hc_endpoint_token_ring();
     struct hc_token token = raw_client_token(user);
@@ -70,7 +70,7 @@ void raw_client_receive(struct raw_client *raw, uint64_t now_us) {
     struct hc_address to;
     uint32_t cid, seq;
     size_t size;
-    while ((size = hc_sv_host_send(raw->host, &to, bytes, now_us)) > 0) {
+    while ((size = hc_server_send(raw->host, &to, bytes, now_us)) > 0) {
         if (!hc_address_equal(&to, &raw->address))
             continue;
         raw->bytes_out += size;
@@ -85,7 +85,7 @@ enum hc_status raw_client_send(struct raw_client *raw, const uint8_t *bytes, siz
                                uint64_t now_us) {
     raw->size = 0;
     raw->bytes_in += size;
-    enum hc_status status = hc_sv_host_receive(raw->host, &raw->address, bytes, size, now_us);
+    enum hc_status status = hc_server_receive(raw->host, &raw->address, bytes, size, now_us);
     raw_client_receive(raw, now_us);
     return status;
 }
@@ -161,7 +161,7 @@ enum hc_status raw_client_send_data(struct raw_client *raw, const uint8_t *body,
     uint8_t bytes[HC_DATAGRAM_MAX];
     size_t sealed = raw_client_seal(raw, body, size, 0, 0, bytes);
     raw->bytes_in += sealed;
-    return hc_sv_host_receive(raw->host, &raw->address, bytes, sealed, now_us);
+    return hc_server_receive(raw->host, &raw->address, bytes, sealed, now_us);
 }
 
 enum hc_status raw_client_send_input(struct raw_client *raw, struct hc_input_message message,

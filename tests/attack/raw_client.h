@@ -11,7 +11,7 @@
 #include "tests/sim/endpoint.h"
 
 struct raw_client {
-    struct hc_sv_host *host;
+    struct hc_server *host;
     struct hc_address address;
     struct hc_endpoint endpoint;
     struct hc_datagram_cookie cookie; ///< with its nonce, and once it was answered
@@ -25,7 +25,7 @@ struct raw_client {
 
 /// A host of the arena, and its time.
 struct target {
-    struct hc_sv_host *host;
+    struct hc_server *host;
     uint64_t now_us;
 };
 
@@ -39,11 +39,11 @@ void target_run(struct target *target, uint64_t us, struct raw_client *raw);
 
 /// Initialises a client with a token of `user`, valid for an hour; each `serial` gives another
 /// token, and a greater one a later time of issue.
-void raw_client_begin(struct raw_client *raw, struct hc_sv_host *host, struct hc_address address,
+void raw_client_begin(struct raw_client *raw, struct hc_server *host, struct hc_address address,
                       uint64_t user, uint64_t serial);
 
 /// The same with the content of `token`, sealed under `key`.
-void raw_client_begin_as(struct raw_client *raw, struct hc_sv_host *host, struct hc_address address,
+void raw_client_begin_as(struct raw_client *raw, struct hc_server *host, struct hc_address address,
                          const struct hc_token_key *key, const struct hc_token *token,
                          uint64_t serial);
 

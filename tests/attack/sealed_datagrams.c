@@ -78,8 +78,8 @@ static void replay_up(struct attack *attack, struct honest_players *players,
         from = hc_sim_address(players->sim, (taped->client + 1) % players->clients);
     if (n % 3 == 2)
         from = hc_address_ipv4(127, 0, 0, 1, 999);
-    enum hc_status status = hc_sv_host_receive(hc_sim_host(players->sim), &from, taped->bytes,
-                                               taped->size, hc_sim_host_now(players->sim));
+    enum hc_status status = hc_server_receive(hc_sim_host(players->sim), &from, taped->bytes,
+                                              taped->size, hc_sim_host_now(players->sim));
     bool is_data = hc_datagram_kind(taped->bytes, taped->size) == HC_DATAGRAM_DATA;
     attack_try(attack, is_data && status == HC_OK);
 }
@@ -115,7 +115,7 @@ void attack_replay(struct attack *attack) {
         replay_some(attack, players, i % 4 == 0 ? &old : &tape, &rng, EACH);
         hc_sim_run(players->sim, 25 * MS_US);
     }
-    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(players->sim));
+    const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(players->sim));
     attack_require(attack, stats->joins == CLIENTS && stats->resumed == 0 && stats->moved == 0,
                    "a replay joined a client");
     hc_sim_run(players->sim, SECOND_US);
@@ -127,7 +127,7 @@ void attack_replay(struct attack *attack) {
     hc_sim_run(players->sim, 3 * SECOND_US);
     replay_some(attack, players, &old, &rng, AFTER);
     hc_sim_run(players->sim, SECOND_US);
-    stats = hc_sv_host_stats(hc_sim_host(players->sim));
+    stats = hc_server_stats(hc_sim_host(players->sim));
     attack_require(attack, stats->joins == CLIENTS && honest_playing(players) == CLIENTS,
                    "after a restart a replay joined a client, or ended a session");
     attack_effect(attack, "%d play on without a stall or a lost input; a tenth after a restart",
@@ -202,9 +202,9 @@ static void lose_connections(struct attack *attack, struct honest_players *playe
             attack_require(attack, hc_sim_restart_host(players->sim), "no other server");
         if (round == 1) {
             attack_require(attack, hc_token_ring_publish(&ring, next) == HC_OK, "no second key");
-            hc_sv_host_set_keys(hc_sim_host(players->sim), &ring);
+            hc_server_set_keys(hc_sim_host(players->sim), &ring);
             attack_require(attack, hc_token_ring_use(&ring) == HC_OK, "not used");
-            hc_sv_host_set_keys(hc_sim_host(players->sim), &ring);
+            hc_server_set_keys(hc_sim_host(players->sim), &ring);
         }
         hc_sim_run(players->sim, 4 * SECOND_US);
         attack_require(attack, honest_playing(players) == players->clients,
@@ -277,8 +277,8 @@ static void flip_up(struct attack *attack, struct honest_players *players, struc
     struct hc_address from = hc_sim_address(players->sim, taped.client);
     for (size_t bit = 0; bit < 8 * taped.size; bit++) {
         taped.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        enum hc_status status = hc_sv_host_receive(hc_sim_host(players->sim), &from, taped.bytes,
-                                                   taped.size, hc_sim_host_now(players->sim));
+        enum hc_status status = hc_server_receive(hc_sim_host(players->sim), &from, taped.bytes,
+                                                  taped.size, hc_sim_host_now(players->sim));
         attack_try(attack, status == HC_OK);
         taped.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }

@@ -19,7 +19,7 @@ enum {
 };
 
 static const struct hc_timeline *timeline_of(const struct honest_players *players) {
-    return hc_sv_host_timeline(hc_sim_host(players->sim));
+    return hc_server_timeline(hc_sim_host(players->sim));
 }
 
 static hc_tick head_of(const struct honest_players *players) {
@@ -27,7 +27,7 @@ static hc_tick head_of(const struct honest_players *players) {
 }
 
 static const struct hc_server_stats *stats_of(const struct honest_players *players) {
-    return hc_sv_host_stats(hc_sim_host(players->sim));
+    return hc_server_stats(hc_sim_host(players->sim));
 }
 
 /// The compared figures of two runs.
@@ -207,7 +207,7 @@ void attack_saved_inputs(struct attack *attack) {
     struct hc_sim_config config = honest_config(CLIENTS, USERS, LATENCY_MS, 62);
     config.host.game = config.client.game = &game;
     struct honest_players *players = honest_create(&config);
-    struct hc_sv_host *host = hc_sim_host(players->sim);
+    struct hc_server *host = hc_sim_host(players->sim);
     struct raw_client users[USERS];
     honest_join_all(attack, players);
     for (unsigned u = 0; u < USERS; u++) {

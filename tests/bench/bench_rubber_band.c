@@ -61,7 +61,7 @@ static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
 
 static void host_ticked(void *context, struct hc_sim *sim) {
     struct run *run = context;
-    const struct hc_timeline *tl = hc_sv_host_timeline(hc_sim_host(sim));
+    const struct hc_timeline *tl = hc_server_timeline(hc_sim_host(sim));
     struct hc_world world = {0};
     hc_tick final = hc_tick_min(hc_sv_host_final(hc_sim_host(sim), NULL), TICKS);
     if (hc_world_init(&world, &hc_arena, 1, RATE, 0, NULL) != HC_OK)

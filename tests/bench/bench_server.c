@@ -1,7 +1,7 @@
 /// Measures the work of a server's tick by phases. Complete clients play a match in virtual time
 /// once; then a host alone is given the recorded datagrams and does the same work, and the floor is
 /// measured in between.
-#include "server/host_internal.h"
+#include "server/state.h"
 #include "tests/bench/floor.h"
 #include "tests/bench/replay.h"
 
@@ -20,7 +20,7 @@ struct pass {
 
 struct replay {
     const struct bench_recording *recording;
-    struct hc_sv_host *host;
+    struct hc_server *host;
     struct bench_floor *floor;
     bool fills_floor; ///< the floor still needs the datagrams
     struct pass pass;
@@ -42,19 +42,19 @@ static void drain(struct replay *replay, uint64_t at_us, bool measures) {
     struct hc_address to;
     struct hc_server_event event;
     size_t size;
-    while ((size = hc_sv_host_send(replay->host, &to, bytes, at_us)) > 0) {
+    while ((size = hc_server_send(replay->host, &to, bytes, at_us)) > 0) {
         replay->sent = bench_sent_hash(replay->sent, bytes, size);
         if (replay->fills_floor && measures)
             bench_floor_sends(replay->floor, bytes, size);
     }
-    while (hc_sv_host_poll_event(replay->host, &event))
+    while (hc_server_poll_event(replay->host, &event))
         ;
 }
 
 static void receive(struct replay *replay, const struct bench_event *event) {
     struct hc_address from = hc_address_ipv4(127, 0, 0, 1, event->port);
-    (void)hc_sv_host_receive(replay->host, &from, replay->recording->host.bytes + event->offset,
-                             event->size, event->at_us);
+    (void)hc_server_receive(replay->host, &from, replay->recording->host.bytes + event->offset,
+                            event->size, event->at_us);
 }
 
 /// Receives the run of datagrams at `index` as one batch; returns its number.
@@ -88,7 +88,7 @@ static void run_tick(struct replay *replay, uint64_t at_us) {
     uint64_t begun = bench_cpu_ns();
     hc_timeline_resimulate(replay->host->timeline);
     uint64_t rewound = bench_cpu_ns();
-    hc_sv_host_advance(replay->host, at_us);
+    hc_server_advance(replay->host, at_us);
     uint64_t advanced = bench_cpu_ns();
     drain(replay, at_us, true);
     uint64_t sent = bench_cpu_ns();
@@ -145,13 +145,12 @@ static bool run_pass(struct replay *replay, struct result *result) {
         if (event->kind == BENCH_EVENT_RECEIVE)
             receive(replay, event);
         else
-            hc_sv_host_advance(replay->host, event->at_us);
+            hc_server_advance(replay->host, event->at_us);
         drain(replay, event->at_us, false);
     }
     drain(replay, recording->host_from_us, true); // what the last batch answered
-    result->memory_kb =
-        (double)hc_sv_host_stats(replay->host)->memory_bytes / 1000 / config.clients;
-    hc_sv_host_destroy(replay->host);
+    result->memory_kb = (double)hc_server_stats(replay->host)->memory_bytes / 1000 / config.clients;
+    hc_server_destroy(replay->host);
     return replay->sent == events->sent;
 }
 

@@ -122,7 +122,7 @@ static void script(void *context, struct hc_sim *sim, unsigned client, unsigned 
 }
 
 /// Counts the bots' turns and shots at `tick`, which is final.
-static void count_rates(struct match *match, const struct hc_sv_host *host, hc_tick tick) {
+static void count_rates(struct match *match, const struct hc_server *host, hc_tick tick) {
     const struct hc_world *world = &host->world;
     for (hc_player p = 0; p < world->players; p++) {
         const struct hc_arena_input *now = hc_timeline_effective(host->timeline, p, tick);
@@ -142,7 +142,7 @@ static void count_rates(struct match *match, const struct hc_sv_host *host, hc_t
 
 /// Counts the entities in the peer's view that differ at `tick` from the snapshot before, and adds
 /// the players in view to `*players`.
-static uint32_t changed(const struct hc_sv_host *host, const struct hc_sv_peer *peer, hc_tick tick,
+static uint32_t changed(const struct hc_server *host, const struct hc_sv_peer *peer, hc_tick tick,
                         uint32_t step, uint64_t *players) {
     const struct hc_world *world = &host->world;
     const uint8_t *presence[2], *states[2];
@@ -169,7 +169,7 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
                       size_t size) {
     struct match *match = context;
     struct counted *counted = &match->counted;
-    const struct hc_sv_host *host = hc_sim_host(sim);
+    const struct hc_server *host = hc_sim_host(sim);
     if (match->config->recording != NULL)
         bench_recording_host_sent(match->config->recording, sim, size);
     if (!match->measures || hc_datagram_kind(bytes, size) != HC_DATAGRAM_DATA)
@@ -253,7 +253,7 @@ static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
 
 static void host_ticked(void *context, struct hc_sim *sim) {
     struct match *match = context;
-    const struct hc_sv_host *host = hc_sim_host(sim);
+    const struct hc_server *host = hc_sim_host(sim);
     if (!match->measures) {
         match->counted_to = host->replicator.final;
         return;
@@ -346,7 +346,7 @@ static bool set_up(struct match *match) {
 
 /// Finds the peer of each client; false: a client does not play.
 static bool find_peers(struct match *match) {
-    struct hc_sv_host *host = hc_sim_host(match->sim);
+    struct hc_server *host = hc_sim_host(match->sim);
     for (unsigned c = 0; c < match->config->players; c++) {
         uint16_t port = hc_sim_address(match->sim, c).port;
         for (unsigned i = 0; i < host->config.clients; i++)
@@ -434,7 +434,7 @@ static void run_ticks(struct match *match, uint32_t ticks) {
 }
 
 static bool play(struct match *match, struct bench_match_result *result) {
-    struct hc_sv_host *host = hc_sim_host(match->sim);
+    struct hc_server *host = hc_sim_host(match->sim);
     run_ticks(match, match->config->warm_up_ticks / 2);
     set_links(match, match->config->loss_ppm);
     run_ticks(match, match->config->warm_up_ticks / 2);

@@ -99,7 +99,7 @@ static const struct hc_field *find(const struct hc_field *fields, unsigned count
 /// One sent value, and its baseline.
 struct sent_value {
     struct bench_entropy *entropy;
-    const struct hc_sv_host *host;
+    const struct hc_server *host;
     hc_unit unit;
     uint32_t step;
     bool has_baseline; ///< `from` is the baseline
@@ -184,7 +184,7 @@ static void take_value(const struct sent_value *sent) {
 }
 
 /// Measures the value of a unit that the snapshot sends.
-static void take_selection(struct bench_entropy *entropy, const struct hc_sv_host *host,
+static void take_selection(struct bench_entropy *entropy, const struct hc_server *host,
                            const struct hc_sv_selection *selection, uint32_t step) {
     const struct hc_sv_builder *builder = host->replicator.builder;
     const struct hc_world *world = &host->world;
@@ -212,7 +212,7 @@ static void take_selection(struct bench_entropy *entropy, const struct hc_sv_hos
     take_value(&sent);
 }
 
-void bench_entropy_take(struct bench_entropy *entropy, const struct hc_sv_host *host,
+void bench_entropy_take(struct bench_entropy *entropy, const struct hc_server *host,
                         uint32_t step) {
     const struct hc_sv_builder *builder = host->replicator.builder;
     for (uint32_t i = 0; i < builder->selection_count; i++)

@@ -12,7 +12,7 @@
 /// appears is estimated from its owner, and a field that repeats one of the input from that.
 #pragma once
 
-#include "server/host_internal.h"
+#include "server/state.h"
 
 enum {
     BENCH_ESTIMATE_HELD,
@@ -46,8 +46,7 @@ void bench_entropy_free(struct bench_entropy *entropy);
 
 /// Measures all values of the snapshot that was just sent; `step` is the distance of two snapshots
 /// in ticks.
-void bench_entropy_take(struct bench_entropy *entropy, const struct hc_sv_host *host,
-                        uint32_t step);
+void bench_entropy_take(struct bench_entropy *entropy, const struct hc_server *host, uint32_t step);
 
 /// The bits of the cheaper of the two models.
 double bench_model_bits(const struct bench_model *model);

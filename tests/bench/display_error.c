@@ -39,7 +39,7 @@ void bench_display_error_sample(struct bench_display_error *display_error, struc
 }
 
 /// The living player at `tick`; NULL: absent or dead.
-static const struct hc_arena_player *truth(const struct hc_sv_host *host, hc_tick tick,
+static const struct hc_arena_player *truth(const struct hc_server *host, hc_tick tick,
                                            hc_entity entity) {
     const uint8_t *states = hc_timeline_states(host->timeline, tick);
     const struct hc_arena_player *player =
@@ -48,7 +48,7 @@ static const struct hc_arena_player *truth(const struct hc_sv_host *host, hc_tic
     return alive && player->health > 0 ? player : NULL;
 }
 
-static void judge(struct bench_display_error *display_error, const struct hc_sv_host *host,
+static void judge(struct bench_display_error *display_error, const struct hc_server *host,
                   const struct bench_display_error_sample *sample) {
     const struct hc_arena_player *from = truth(host, sample->tick, sample->entity);
     const struct hc_arena_player *to = truth(host, sample->tick + 1, sample->entity);
@@ -68,7 +68,7 @@ static void judge(struct bench_display_error *display_error, const struct hc_sv_
 }
 
 void bench_display_error_judge(struct bench_display_error *display_error,
-                               const struct hc_sv_host *host) {
+                               const struct hc_server *host) {
     hc_tick oldest = hc_timeline_oldest(host->timeline);
     uint32_t waiting = 0;
     for (uint32_t i = 0; i < display_error->pending; i++) {

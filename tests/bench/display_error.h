@@ -5,7 +5,7 @@
 #pragma once
 
 #include "hindcast/histogram.h"
-#include "server/host_internal.h"
+#include "server/state.h"
 #include "tests/sim/sim.h"
 
 enum { BENCH_DISPLAY_PENDING = 1 << 17 };
@@ -31,4 +31,4 @@ void bench_display_error_sample(struct bench_display_error *display_error, struc
 
 /// Compares the samples of ticks that are final by now.
 void bench_display_error_judge(struct bench_display_error *display_error,
-                               const struct hc_sv_host *host);
+                               const struct hc_server *host);

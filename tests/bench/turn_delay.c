@@ -137,7 +137,7 @@ static bool took_effect(const struct bench_turn *turn, const struct hc_timeline 
 
 /// Compares the observer's states of final ticks, the earliest first.
 static void judge(struct bench_turn *turn, struct bench_turn_observer *observer,
-                  const struct hc_sv_host *host) {
+                  const struct hc_server *host) {
     while (observer->count > 0 && observer->states[0].tick <= host->replicator.final) {
         const struct bench_turn_state *state = &observer->states[0];
         if (state->tick >= hc_timeline_oldest(host->timeline)) {
@@ -167,7 +167,7 @@ static void finish(struct bench_turn_delay *turn_delay, struct bench_turn *turn)
 }
 
 void bench_turn_delay_judge(struct bench_turn_delay *turn_delay) {
-    const struct hc_sv_host *host = hc_sim_host(turn_delay->sim);
+    const struct hc_server *host = hc_sim_host(turn_delay->sim);
     hc_tick head = hc_timeline_head(host->timeline);
     for (unsigned i = 0; i < BENCH_TURNS; i++) {
         struct bench_turn *turn = &turn_delay->turns[i];

@@ -8,7 +8,7 @@
 
 #include "hindcast/arena.h"
 #include "hindcast/histogram.h"
-#include "server/host_internal.h"
+#include "server/state.h"
 #include "tests/sim/sim.h"
 
 enum {

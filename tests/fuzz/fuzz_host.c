@@ -12,7 +12,7 @@
 enum { HONEST_PORT = 1000, FUZZED_PORT = 2000, STRANGER_PORT = 3000, TICK_US = 16667 };
 
 struct world {
-    struct hc_sv_host *host;
+    struct hc_server *host;
     uint64_t now_us;
     struct hc_endpoint fuzzed, honest;
     uint32_t cid, seq; // of the fuzzed client
@@ -26,7 +26,7 @@ static size_t drain(struct world *w, uint16_t port, enum hc_datagram_kind kind,
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_address to;
     size_t size, found = 0;
-    while ((size = hc_sv_host_send(w->host, &to, bytes, w->now_us)) > 0) {
+    while ((size = hc_server_send(w->host, &to, bytes, w->now_us)) > 0) {
         w->served += to.port == HONEST_PORT;
         if (to.port != port || hc_datagram_kind(bytes, size) != kind)
             continue;
@@ -38,7 +38,7 @@ static size_t drain(struct world *w, uint16_t port, enum hc_datagram_kind kind,
 
 static void receive(struct world *w, uint16_t port, const uint8_t *bytes, size_t size) {
     struct hc_address from = hc_address_ipv4(127, 0, 0, 1, port);
-    hc_sv_host_receive(w->host, &from, bytes, size, w->now_us);
+    hc_server_receive(w->host, &from, bytes, size, w->now_us);
 }
 
 static uint32_t join(struct world *w, uint16_t port, struct hc_endpoint *endpoint) {
@@ -71,7 +71,7 @@ static void tick(struct world *w) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     w->now_us += TICK_US;
     send_data(w, HONEST_PORT, w->honest_cid, ++w->honest_seq, bytes, 0);
-    hc_sv_host_advance(w->host, w->now_us);
+    hc_server_advance(w->host, w->now_us);
     drain(w, 0, HC_DATAGRAM_NONE, bytes);
 }
 
@@ -115,6 +115,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint32_t served = w.served;
     tick(&w);
     HC_ASSERT(w.served > served);
-    hc_sv_host_destroy(w.host);
+    hc_server_destroy(w.host);
     return 0;
 }

@@ -55,12 +55,12 @@ static const void *invented_input(void *context, uint32_t index, uint32_t player
 }
 
 /// Drains the host; `out` gets the last datagram of `kind` to `player`.
-static size_t drain(struct hc_sv_host *host, uint64_t now_us, const struct player *player,
+static size_t drain(struct hc_server *host, uint64_t now_us, const struct player *player,
                     enum hc_datagram_kind kind, uint8_t out[static HC_DATAGRAM_MAX]) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_address to;
     size_t size, found = 0;
-    while ((size = hc_sv_host_send(host, &to, bytes, now_us)) > 0) {
+    while ((size = hc_server_send(host, &to, bytes, now_us)) > 0) {
         if (to.port != player->port || hc_datagram_kind(bytes, size) != kind)
             continue;
         memcpy(out, bytes, size);
@@ -69,14 +69,14 @@ static size_t drain(struct hc_sv_host *host, uint64_t now_us, const struct playe
     return found;
 }
 
-static void deliver(struct hc_sv_host *host, uint64_t now_us, const struct player *player,
+static void deliver(struct hc_server *host, uint64_t now_us, const struct player *player,
                     const uint8_t *bytes, size_t size) {
     struct hc_address from = hc_address_ipv4(127, 0, 0, 1, player->port);
-    enum hc_status status = hc_sv_host_receive(host, &from, bytes, size, now_us);
+    enum hc_status status = hc_server_receive(host, &from, bytes, size, now_us);
     HC_ASSERT(status == HC_OK);
 }
 
-static void join(struct hc_sv_host *host, uint64_t now_us, struct player *player) {
+static void join(struct hc_server *host, uint64_t now_us, struct player *player) {
     uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     struct hc_hello hello = {.protocol_id = hc_test_protocol_id(&hc_arena)};
     struct hc_datagram_cookie cookie;
@@ -96,10 +96,10 @@ static void join(struct hc_sv_host *host, uint64_t now_us, struct player *player
 }
 
 /// Sends INPUT with the player's late input and an ack of everything.
-static void send_input(struct hc_sv_host *host, uint64_t now_us, struct player *player) {
+static void send_input(struct hc_server *host, uint64_t now_us, struct player *player) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_writer body = hc_bytes_writer(bytes + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
-    hc_tick head = hc_timeline_head(hc_sv_host_timeline(host));
+    hc_tick head = hc_timeline_head(hc_server_timeline(host));
     struct hc_input_message message = {
         .client_tick = head, .display_offset = OFFSET, .first = hc_tick_back(head, player->late)};
     message.count = 1;
@@ -138,15 +138,15 @@ static void make_tape(void) {
     hc_value_codec_init(&tape.codec, &tape.world);
     tape.extrapolator = hc_extrapolator_create(&tape.world);
     HC_ASSERT(tape.extrapolator != NULL);
-    struct hc_sv_host *host = hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US, now_us);
+    struct hc_server *host = hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US, now_us);
     HC_ASSERT(host != NULL);
     join(host, now_us, &players[0]);
     join(host, now_us, &players[1]);
     hc_tick answered_head = 0;
     while (tape.count < RECORDED) {
         now_us += TICK_US;
-        hc_sv_host_advance(host, now_us);
-        hc_tick head = hc_timeline_head(hc_sv_host_timeline(host));
+        hc_server_advance(host, now_us);
+        hc_tick head = hc_timeline_head(hc_server_timeline(host));
         size_t size = drain(host, now_us, &players[0], HC_DATAGRAM_DATA, bytes);
         bool recorded =
             tape.count <= ANSWERED || head >= answered_head + HC_SNAPSHOT_BASELINE_TICKS;
@@ -159,7 +159,7 @@ static void make_tape(void) {
         send_input(host, now_us, &players[1]);
         drain(host, now_us, &players[0], HC_DATAGRAM_NONE, bytes);
     }
-    hc_sv_host_destroy(host);
+    hc_server_destroy(host);
 }
 
 // ---- Reading ------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ enum {
 };
 
 struct world {
-    struct hc_sv_host *host;
+    struct hc_server *host;
     struct hc_client *honest, *other;
     struct fuzz_wire wire;
     struct hc_credential credential; ///< the other client's
@@ -162,7 +162,7 @@ static struct hc_address address_of(const struct world *w, uint16_t port) {
 
 static void receive(struct world *w, uint16_t port, const uint8_t *bytes, size_t size) {
     struct hc_address from = address_of(w, port);
-    (void)hc_sv_host_receive(w->host, &from, bytes, size, w->now_us);
+    (void)hc_server_receive(w->host, &from, bytes, size, w->now_us);
 }
 
 /// Whether datagrams to this port reach the other client.
@@ -180,7 +180,7 @@ static void exchange(struct world *w) {
         sent = false;
         for (; (size = hc_client_send(w->honest, bytes, w->now_us)) > 0; sent = true)
             receive(w, HONEST_PORT, bytes, size);
-        for (; (size = hc_sv_host_send(w->host, &to, bytes, w->now_us)) > 0; sent = true) {
+        for (; (size = hc_server_send(w->host, &to, bytes, w->now_us)) > 0; sent = true) {
             if (to.port == HONEST_PORT)
                 (void)hc_client_receive(w->honest, bytes, size, w->now_us);
             else if (is_others(w, to.port))
@@ -224,11 +224,11 @@ static void take_messages(struct world *w) {
     size_t size;
     while ((bytes = hc_client_next_message(w->other, &size)) != NULL)
         check_message(w, FUZZ_DOWN, bytes, size);
-    while ((bytes = hc_sv_host_next_message(w->host, &received)) != NULL)
+    while ((bytes = hc_server_next_message(w->host, &received)) != NULL)
         check_message(w, FUZZ_UP, bytes, received.size);
     while ((bytes = hc_client_next_unreliable(w->other, &size)) != NULL)
         check_unreliable(w, bytes, size);
-    while ((bytes = hc_sv_host_next_unreliable(w->host, &received)) != NULL)
+    while ((bytes = hc_server_next_unreliable(w->host, &received)) != NULL)
         check_unreliable(w, bytes, received.size);
 }
 
@@ -240,7 +240,7 @@ static void poll_events(struct world *w) {
     while (hc_client_poll_event(w->other, &event))
         if (event.kind == HC_CLIENT_EVENT_CLOSED)
             HC_ASSERT(is_reason(event.close));
-    while (hc_sv_host_poll_event(w->host, &server_event))
+    while (hc_server_poll_event(w->host, &server_event))
         if (server_event.kind == HC_SERVER_EVENT_LEFT)
             HC_ASSERT(is_reason(server_event.close));
 }
@@ -271,18 +271,18 @@ static void check(struct world *w) {
     check_chain(w, w->other);
     HC_ASSERT(stats->hash_mismatches == 0);
     HC_ASSERT(w->stale_reset || stats->rejected[HC_MALFORMED] == 0);
-    HC_ASSERT(hc_sv_host_stats(w->host)->rejected[HC_MALFORMED] == 0);
+    HC_ASSERT(hc_server_stats(w->host)->rejected[HC_MALFORMED] == 0);
 }
 
 static void tick(struct world *w) {
     struct hc_client_shown shown;
     struct hc_arena_input input = {.move_x = 1, .aim = (uint8_t)(w->now_us / TICK_US), .fire = 1};
-    hc_sv_host_advance(w->host, w->now_us);
+    hc_server_advance(w->host, w->now_us);
     hc_client_set_input(w->honest, 0, &input);
     hc_client_advance(w->honest, w->now_us);
     hc_client_advance(w->other, w->now_us);
     exchange(w);
-    HC_ASSERT(hc_sv_host_deadline(w->host) > w->now_us);
+    HC_ASSERT(hc_server_deadline(w->host) > w->now_us);
     HC_ASSERT(hc_client_deadline(w->other) > w->now_us);
     for (hc_entity next = 0; hc_client_show_next(w->other, w->now_us, &next, &shown);) {
     }
@@ -301,7 +301,7 @@ static bool deliver(struct world *w, const struct fuzz_flight *flight) {
         return false;
     enum hc_status status =
         flight->way == FUZZ_UP
-            ? hc_sv_host_receive(w->host, &from, flight->bytes, flight->size, w->now_us)
+            ? hc_server_receive(w->host, &from, flight->bytes, flight->size, w->now_us)
             : hc_client_receive(w->other, flight->bytes, flight->size, w->now_us);
     bool once = hc_datagram_kind(flight->bytes, flight->size) == HC_DATAGRAM_DATA;
     HC_ASSERT(status != HC_OK || !once || !flight->taken);
@@ -395,11 +395,11 @@ static void send_message(struct world *w, uint8_t how, const uint8_t *message, s
     if ((how & 5) == 5)
         (void)hc_client_send_unreliable(w->other, message, size);
     else if ((how & 4) != 0)
-        (void)hc_sv_host_send_unreliable(w->host, w->wire.cid, message, size);
+        (void)hc_server_send_unreliable(w->host, w->wire.cid, message, size);
     else if ((how & 1) != 0)
         (void)hc_client_send_message(w->other, message, size);
     else
-        (void)hc_sv_host_send_message(w->host, w->wire.cid, message, size, w->now_us);
+        (void)hc_server_send_message(w->host, w->wire.cid, message, size, w->now_us);
 }
 
 /// Sends messages, each with its number.
@@ -420,7 +420,7 @@ static void set_server(struct world *w, struct fuzz_source *source) {
     uint8_t how = fuzz_take(source);
     uint8_t key[HC_TOKEN_KEY_SIZE] = {how};
     if ((how & 1) != 0) {
-        hc_sv_host_set_time(w->host, (unix_s(w) + fuzz_take(source)) * 1000000, w->now_us);
+        hc_server_set_time(w->host, (unix_s(w) + fuzz_take(source)) * 1000000, w->now_us);
         return;
     }
     if (hc_token_ring_use(&w->wire.ring) != HC_OK) {
@@ -428,7 +428,7 @@ static void set_server(struct world *w, struct fuzz_source *source) {
         HC_ASSERT(status == HC_OK);
     }
     w->stale_reset = true;
-    hc_sv_host_set_keys(w->host, &w->wire.ring);
+    hc_server_set_keys(w->host, &w->wire.ring);
 }
 
 /// Destroys the other client and creates a new one: at the same or another address, of the same or
@@ -494,7 +494,7 @@ static void act(struct world *w, uint8_t kind, struct fuzz_source *source) {
         break;
     case 13:
         w->shut = true;
-        hc_sv_host_shutdown(w->host, w->now_us);
+        hc_server_shutdown(w->host, w->now_us);
         break;
     case 14: // all stand still for a while
         w->now_us += (uint64_t)fuzz_take(source) * 4000;
@@ -528,7 +528,7 @@ static enum hc_deny_reason refuse_one(void *context, const struct hc_server_user
 }
 
 /// Creates the server with the configuration of the input.
-static struct hc_sv_host *create_host(const struct world *w, uint8_t how) {
+static struct hc_server *create_host(const struct world *w, uint8_t how) {
     struct hc_server_config config = hc_test_server_config(&hc_arena);
     struct hc_sv_host_test test = hc_sv_host_test_default();
     test.future = HISTORY;
@@ -599,6 +599,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     HC_ASSERT(w.shut || hc_client_state(w.honest) == HC_CLIENT_PLAYING);
     hc_client_destroy(w.other);
     hc_client_destroy(w.honest);
-    hc_sv_host_destroy(w.host);
+    hc_server_destroy(w.host);
     return 0;
 }

@@ -111,7 +111,7 @@ static void script(void *context, struct hc_sim *sim, unsigned client, unsigned 
 
 static void host_ticked(void *context, struct hc_sim *sim) {
     struct hashes *hashes = context;
-    const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(sim));
+    const struct hc_timeline *timeline = hc_server_timeline(hc_sim_host(sim));
     hc_tick head = hc_timeline_head(timeline);
     hashes->worlds = mix(hashes->worlds, hc_timeline_hash(timeline, head));
     if (hashes->ticks)
@@ -151,7 +151,7 @@ static uint64_t mix_counts(uint64_t hash, const void *counts, size_t size) {
 
 /// The counts of the server and of all clients. Their memory differs between machines.
 static uint64_t hash_counts(struct hc_sim *sim) {
-    const struct hc_server_stats *server = hc_sv_host_stats(hc_sim_host(sim));
+    const struct hc_server_stats *server = hc_server_stats(hc_sim_host(sim));
     uint64_t hash = mix_counts(0, server, offsetof(struct hc_server_stats, memory_bytes));
     for (unsigned i = 0; i < hc_sim_clients(sim); i++) {
         struct hc_client_stats client = *hc_client_stats(hc_sim_client(sim, i));

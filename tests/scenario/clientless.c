@@ -1,19 +1,19 @@
 /// The slots and inputs of players without a client.
 #include "tests/scenario/clientless.h"
 
-#include "server/host_internal.h"
+#include "server/state.h"
 
 #include <check.h>
 #include <string.h>
 
 enum { AHEAD = 3, DELAYS = 8 };
 
-static bool is_clientless(const struct hc_sv_host *host, hc_player player) {
+static bool is_clientless(const struct hc_server *host, hc_player player) {
     const struct hc_sv_player *slot = &host->clients.players.slots[player];
     return slot->in && host->clients.peers[slot->peer - 1].state == HC_SV_PEER_FREE;
 }
 
-void clientless_join(struct hc_sv_host *host, hc_player first) {
+void clientless_join(struct hc_server *host, hc_player first) {
     for (hc_player p = first; p < host->world.players; p++) {
         ck_assert_uint_eq(host->clients.players.slots[p].peer, 0);
         hc_sv_players_assign(&host->clients.players, p, 1, (hc_player[HC_OWN_PLAYERS_MAX]){p});
@@ -21,7 +21,7 @@ void clientless_join(struct hc_sv_host *host, hc_player first) {
 }
 
 void clientless_play(struct scenario *scenario) {
-    struct hc_sv_host *host = hc_sim_host(scenario->sim);
+    struct hc_server *host = hc_sim_host(scenario->sim);
     hc_tick head = hc_timeline_head(host->timeline);
     for (hc_player p = 0; p < host->world.players; p++) {
         if (!is_clientless(host, p))

@@ -9,7 +9,7 @@
 
 /// Gives every player slot of `host` from `first` on to a player without a client, which joins at
 /// the next tick. At most `first` clients may connect, because the other peers stay free.
-void clientless_join(struct hc_sv_host *host, hc_player first);
+void clientless_join(struct hc_server *host, hc_player first);
 
 /// Puts their inputs into the host's timeline, in the hook host_ticked.
 void clientless_play(struct scenario *scenario);

@@ -105,8 +105,8 @@ static void note_inputs(struct final_record *record, const struct hc_timeline *t
     }
 }
 
-void record_before_advance(struct final_record *record, const struct hc_sv_host *host) {
-    const struct hc_timeline *timeline = hc_sv_host_timeline(host);
+void record_before_advance(struct final_record *record, const struct hc_server *host) {
+    const struct hc_timeline *timeline = hc_server_timeline(host);
     hc_tick head = hc_timeline_head(timeline);
     if (record->history > 0 && head >= record->history)
         copy_inputs(record, timeline, head - record->history);
@@ -120,8 +120,8 @@ static void check_unchanged(const struct final_record *record, const struct hc_t
                 "tick %u changed although %u was final", tick, record->final);
 }
 
-void record_final_ticks(struct final_record *record, const struct hc_sv_host *host) {
-    const struct hc_timeline *timeline = hc_sv_host_timeline(host);
+void record_final_ticks(struct final_record *record, const struct hc_server *host) {
+    const struct hc_timeline *timeline = hc_server_timeline(host);
     uint64_t chain;
     hc_tick final = hc_sv_host_final(host, &chain), head = hc_timeline_head(timeline);
     REQUIRE(final < record->ticks, "the scenario is too long");

@@ -12,11 +12,11 @@ void record_destroy(struct final_record *record);
 
 /// Copies the slots that leave the window at the next tick; call it before every advance of the
 /// host.
-void record_before_advance(struct final_record *record, const struct hc_sv_host *host);
+void record_before_advance(struct final_record *record, const struct hc_server *host);
 
 /// Records the ticks that have become final; call it after every advance of the host. Fails the
 /// test if the final tick moves back or leaves its bounds, or if a final tick has changed.
-void record_final_ticks(struct final_record *record, const struct hc_sv_host *host);
+void record_final_ticks(struct final_record *record, const struct hc_server *host);
 
 const struct hc_world *record_world(const struct final_record *record);
 

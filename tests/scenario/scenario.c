@@ -36,8 +36,8 @@ static void host_advances(void *context, struct hc_sim *sim) {
 
 static void host_ticked(void *context, struct hc_sim *sim) {
     struct scenario *scenario = context;
-    const struct hc_sv_host *host = hc_sim_host(sim);
-    scan_joins(scenario, hc_sv_host_timeline(host));
+    const struct hc_server *host = hc_sim_host(sim);
+    scan_joins(scenario, hc_server_timeline(host));
     record_final_ticks(scenario->record, host);
     if (scenario->host_ticked != NULL)
         scenario->host_ticked(scenario);
@@ -203,7 +203,7 @@ uint64_t scenario_client_rejected(const struct scenario *scenario, unsigned clie
 }
 
 uint64_t scenario_host_rejected(const struct scenario *scenario) {
-    return sum(hc_sv_host_stats(hc_sim_host(scenario->sim))->rejected);
+    return sum(hc_server_stats(hc_sim_host(scenario->sim))->rejected);
 }
 
 /// The larger of the distances along x and y.

@@ -104,7 +104,7 @@ static uint64_t digest_at(const struct hc_world *world, const struct hc_timeline
 
 /// T by the rule; `otherwise` if the client does not know its players yet.
 static hc_tick expected_tick(const struct scenario *scenario, unsigned client, hc_tick otherwise) {
-    const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(scenario->sim));
+    const struct hc_timeline *timeline = hc_server_timeline(hc_sim_host(scenario->sim));
     const struct hc_client *core = hc_sim_client(scenario->sim, client);
     hc_tick tick = hc_timeline_head(timeline);
     for (unsigned i = 0; i < hc_sim_setup(scenario->sim, client)->config.players; i++) {
@@ -169,7 +169,7 @@ static bool is_sent(const struct hc_cl_received *received, hc_unit unit) {
 /// turn.
 static uint32_t add_unsent(struct snapshot_check *check, const struct scenario *scenario,
                            unsigned client, const struct hc_cl_received *received, uint32_t count) {
-    const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(scenario->sim));
+    const struct hc_timeline *timeline = hc_server_timeline(hc_sim_host(scenario->sim));
     struct receiver *receiver = &check->receivers[client];
     hc_tick tick = received->header.tick;
     for (uint32_t u = 0; u < hc_unit_total(check->world); u++) {
@@ -210,7 +210,7 @@ static struct receiver *receiver_of(struct snapshot_check *check, const struct s
 
 void snapshot_check_sent(struct snapshot_check *check, struct scenario *scenario, unsigned client,
                          const uint8_t *bytes, size_t size) {
-    const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(scenario->sim));
+    const struct hc_timeline *timeline = hc_server_timeline(hc_sim_host(scenario->sim));
     hc_tick head = hc_timeline_head(timeline);
     struct hc_data data;
     const struct hc_cl_received *received;

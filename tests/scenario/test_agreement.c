@@ -80,7 +80,7 @@ START_TEST(all_agree_at_every_final_tick_after_inputs_stop_and_links_heal) {
                 last[i] = final;
             }
         }
-        hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(scenario->sim)));
+        hc_tick head = hc_timeline_head(hc_server_timeline(hc_sim_host(scenario->sim)));
         for (unsigned i = 0; i < CLIENTS; i++)
             ck_assert_uint_gt(last[i], head - 30);
         record_check_plain(scenario->record);
@@ -91,8 +91,8 @@ START_TEST(all_agree_at_every_final_tick_after_inputs_stop_and_links_heal) {
 END_TEST
 
 static hc_tick final_lag(const struct scenario *scenario) {
-    const struct hc_sv_host *host = hc_sim_host(scenario->sim);
-    return hc_timeline_head(hc_sv_host_timeline(host)) - hc_sv_host_final(host, NULL);
+    const struct hc_server *host = hc_sim_host(scenario->sim);
+    return hc_timeline_head(hc_server_timeline(host)) - hc_sv_host_final(host, NULL);
 }
 
 START_TEST(a_silent_client_delays_the_final_tick_by_the_window_until_its_timeout) {
@@ -111,7 +111,7 @@ START_TEST(a_silent_client_delays_the_final_tick_by_the_window_until_its_timeout
         hc_sim_run(scenario->sim, 20 * MS_US);
     }
     hc_sim_run(scenario->sim, 2 * SECOND_US);
-    ck_assert_uint_eq(hc_sv_host_stats(hc_sim_host(scenario->sim))->lost, 1);
+    ck_assert_uint_eq(hc_server_stats(hc_sim_host(scenario->sim))->lost, 1);
     ck_assert_uint_le(final_lag(scenario), 6); // though its player lingers
     record_check_plain(scenario->record);
     scenario_destroy(scenario);

@@ -89,7 +89,7 @@ START_TEST(no_memory_is_allocated_or_freed_after_all_have_joined) {
     uint64_t before = calls;
     hc_sim_run(scenario->sim, 10 * SECOND_US);
     uint64_t during = calls - before;
-    const struct hc_server_stats *host = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    const struct hc_server_stats *host = hc_server_stats(hc_sim_host(scenario->sim));
     const struct hc_client_stats *client = hc_client_stats(hc_sim_client(scenario->sim, 0));
     printf("memory: a host of %d clients %" PRIu64 " bytes, a client %" PRIu64 " bytes\n", CLIENTS,
            host->memory_bytes, client->memory_bytes);
@@ -139,7 +139,7 @@ START_TEST(the_reported_memory_is_the_obtained_memory_and_all_is_released) {
     config.client.allocator = &client_allocator;
     struct scenario *scenario = scenario_create(&config);
     scenario_join_all(scenario);
-    int64_t host = (int64_t)hc_sv_host_stats(hc_sim_host(scenario->sim))->memory_bytes;
+    int64_t host = (int64_t)hc_server_stats(hc_sim_host(scenario->sim))->memory_bytes;
     int64_t client = (int64_t)hc_client_stats(hc_sim_client(scenario->sim, 0))->memory_bytes;
     printf("host: %ld stated, %ld obtained; client: %ld stated, %ld obtained\n", (long)host,
            (long)host_allocated.bytes, (long)client, (long)client_allocated.bytes);

@@ -61,7 +61,7 @@ END_TEST
 START_TEST(user_who_plays_keeps_the_session_when_data_arrive_after_the_next_advance) {
     for (unsigned i = 0; i < AHEADS; i++) {
         struct hc_sim *sim = begin(aheads_us[i], 77, 77);
-        const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(sim));
+        const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(sim));
         ck_assert_int_eq(hc_client_state(hc_sim_client(sim, 0)), HC_CLIENT_PLAYING);
         ck_assert_int_eq(hc_client_state(hc_sim_client(sim, 1)), HC_CLIENT_CONNECTING);
         ck_assert_uint_eq(events(sim, 0, HC_CLIENT_EVENT_LOST), 0);

@@ -81,7 +81,7 @@ START_TEST(the_largest_states_arrive_as_they_were_sent) {
         ck_assert_uint_eq(stats->hash_mismatches, 0);
     }
     // All fields have taken part.
-    const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(sim));
+    const struct hc_timeline *timeline = hc_server_timeline(hc_sim_host(sim));
     const uint8_t *states = hc_timeline_states(timeline, hc_timeline_head(timeline));
     uint32_t used[FIELDS] = {0};
     for (unsigned e = 1; e < 1 + 3 * PLAYERS; e++)

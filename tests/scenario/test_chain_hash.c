@@ -65,7 +65,7 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
     if (hc_body_next(&watch->body) != HC_MESSAGE_SNAPSHOT)
         return;
     ck_assert_int_eq(hc_snapshot_get_message(&watch->body, &bits), HC_OK);
-    hc_snapshot_get(&bits, hc_timeline_head(hc_sv_host_timeline(hc_sim_host(sim))), 1, &snapshot);
+    hc_snapshot_get(&bits, hc_timeline_head(hc_server_timeline(hc_sim_host(sim))), 1, &snapshot);
     if (receiver->cid != data.cid) {
         receiver->cid = data.cid;
         receiver->newest = HC_NO_TICK;

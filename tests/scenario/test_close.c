@@ -40,7 +40,7 @@ START_TEST(every_client_learns_over_any_link_that_the_server_ends) {
         hc_sim_run(sim, 3 * SECOND_US);
         for (unsigned c = 0; c < CLIENTS; c++)
             missed += hc_sim_events(sim, c)->last.close != HC_CLOSE_SHUTDOWN;
-        ck_assert(hc_sv_host_closed(hc_sim_host(sim)));
+        ck_assert(hc_server_closed(hc_sim_host(sim)));
         hc_sim_destroy(sim);
     }
     printf("%s: %u of %u ends were missed\n", links[_i], missed, CLIENTS * ROUNDS);
@@ -54,7 +54,7 @@ START_TEST(server_learns_over_any_link_that_a_client_leaves) {
         for (unsigned c = 0; c < CLIENTS; c++)
             hc_sim_leave(sim, c);
         hc_sim_run(sim, 3 * SECOND_US);
-        ck_assert_uint_eq(hc_sv_host_stats(hc_sim_host(sim))->leaves, CLIENTS);
+        ck_assert_uint_eq(hc_server_stats(hc_sim_host(sim))->leaves, CLIENTS);
         for (unsigned c = 0; c < CLIENTS; c++)
             ck_assert_int_eq(hc_client_state(hc_sim_client(sim, c)), HC_CLIENT_CLOSED);
         hc_sim_destroy(sim);
@@ -79,7 +79,7 @@ START_TEST(server_stops_sending_closes_when_they_are_acked) {
     datagrams = 0;
     hc_sim_shutdown(sim);
     hc_sim_run(sim, 100 * MS_US);
-    ck_assert(hc_sv_host_closed(hc_sim_host(sim)));
+    ck_assert(hc_server_closed(hc_sim_host(sim)));
     ck_assert_uint_eq(datagrams, CLIENTS * HC_CLOSES_AT_ONCE); // the ack came before the fourth
     hc_sim_destroy(sim);
 }
@@ -90,7 +90,7 @@ START_TEST(all_clients_of_a_planned_restart_wait_and_play_again) {
     struct hc_sim *sim = begin(links[_i], 950);
     hc_sim_announce_restart(sim, SECONDS);
     hc_sim_run(sim, 3 * SECOND_US);
-    ck_assert(hc_sv_host_closed(hc_sim_host(sim)));
+    ck_assert(hc_server_closed(hc_sim_host(sim)));
     for (unsigned c = 0; c < CLIENTS; c++) {
         const struct hc_client_event *last = &hc_sim_events(sim, c)->last;
         ck_assert_int_eq(last->kind, HC_CLIENT_EVENT_LOST);

@@ -15,7 +15,7 @@
 enum { TICK_US = 16667, W = 64 };
 
 static const struct hc_timeline *server_timeline(const struct scenario *scenario) {
-    return hc_sv_host_timeline(hc_sim_host(scenario->sim));
+    return hc_server_timeline(hc_sim_host(scenario->sim));
 }
 
 static hc_tick server_head(const struct scenario *scenario) {
@@ -110,7 +110,7 @@ START_TEST(a_tenth_of_the_datagrams_50_ms_late_freezes_no_client) {
                       count.first_wrong);
         ck_assert_uint_eq(hc_client_stats(hc_sim_client(scenario->sim, i))->stalls, 0);
     }
-    ck_assert_uint_eq(hc_sv_host_stats(hc_sim_host(scenario->sim))->inputs_forced, 0);
+    ck_assert_uint_eq(hc_server_stats(hc_sim_host(scenario->sim))->inputs_forced, 0);
     // The same watch finds a freeze of the server.
     hc_sim_freeze_host(scenario->sim, hc_sim_now(scenario->sim) + 2 * SECOND_US);
     longest = watch_screens(scenario, 0, LATE_CLIENTS, 4000);
@@ -194,7 +194,7 @@ static void end_stall(struct scenario *scenario, const char *who) {
         forced += check_each_input(scenario, i);
         scenario_check_final(scenario, i);
     }
-    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(scenario->sim));
     printf("%s frozen for %d ms: in step %u ticks later, %u inputs forced, %lu lost\n", who,
            STALL_US / MS_US, recovered, forced, (unsigned long)stats->inputs_lost);
     ck_assert_uint_le(recovered, STALL_RTT_TICKS + W + 60);
@@ -315,7 +315,7 @@ START_TEST(a_server_that_redoes_its_past_at_every_tick_sends_the_same_datagrams)
         hc_sim_run(scenario->sim, 2 * SECOND_US);
         count_depths(scenario, &depths);
         hc_sim_run(scenario->sim, 5 * SECOND_US);
-        const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
+        const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(scenario->sim));
         printf("force_rewind %u: depth %lu to %lu, %u ticks at most resimulated a tick\n",
                config.host.force_rewind, (unsigned long)hc_histogram_percentile(&depths.depth, 0),
                (unsigned long)depths.depth.max, depths.most);
@@ -343,12 +343,12 @@ struct traffic {
 };
 
 static struct traffic up_of(const struct scenario *scenario) {
-    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(scenario->sim));
     return (struct traffic){stats->datagrams_in, stats->bytes_in};
 }
 
 static struct traffic down_of(const struct scenario *scenario) {
-    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(scenario->sim));
     return (struct traffic){stats->datagrams_out, stats->bytes_out};
 }
 
@@ -524,7 +524,7 @@ START_TEST(new_players_in_all_slots_begin_without_a_freeze) {
         hc_sim_leave(scenario->sim, i);
     // The inputs of the old players' last three seconds stay in the ring meanwhile.
     hc_sim_run(scenario->sim, 300 * MS_US);
-    ck_assert_uint_eq(hc_sv_host_clients(hc_sim_host(scenario->sim)), 0);
+    ck_assert_uint_eq(hc_server_clients(hc_sim_host(scenario->sim)), 0);
     for (unsigned i = MATCH_PLAYERS; i < 2 * MATCH_PLAYERS; i++)
         ck_assert(hc_sim_connect(scenario->sim, i));
     hc_sim_run(scenario->sim, 2 * SECOND_US);

@@ -25,7 +25,7 @@ static void press(void *context, struct hc_sim *sim, unsigned client, unsigned i
 }
 
 static uint64_t corrections(struct hc_sim *sim) {
-    return hc_sv_host_stats(hc_sim_host(sim))->corrections;
+    return hc_server_stats(hc_sim_host(sim))->corrections;
 }
 
 START_TEST(corrections_end_when_inputs_do) {
@@ -69,7 +69,7 @@ static uint64_t digest(const struct hc_world *world, const struct hc_timeline *t
 static void look(void *context, struct hc_sim *sim, unsigned client) {
     struct shown *shown = context;
     const struct hc_client *core = hc_sim_client(sim, client);
-    const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(sim));
+    const struct hc_timeline *server = hc_server_timeline(hc_sim_host(sim));
     hc_tick tick, final = hc_sv_host_final(hc_sim_host(sim), NULL);
     uint32_t fraction;
     if (client != NEAR || hc_sim_now(sim) < 3 * SECOND_US ||

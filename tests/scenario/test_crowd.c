@@ -76,7 +76,7 @@ static void print(const char *label, const struct snapshot_count *all, uint64_t 
 }
 
 static uint64_t bytes_sent(const struct scenario *scenario) {
-    return hc_sv_host_stats(hc_sim_host(scenario->sim))->bytes_out;
+    return hc_server_stats(hc_sim_host(scenario->sim))->bytes_out;
 }
 
 enum { UP = 1, DOWN = 2 };
@@ -201,25 +201,25 @@ struct joiner {
 };
 
 /// Joins a client from `port`, between two ticks.
-static void join(struct hc_sv_host *host, uint64_t now_us, uint16_t port,
+static void join(struct hc_server *host, uint64_t now_us, uint16_t port,
                  struct hc_endpoint *endpoint) {
     uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     struct hc_accept accept;
     struct hc_address to, from = hc_address_ipv4(127, 0, 0, 1, port);
     struct hc_hello hello = {.protocol_id = hc_test_protocol_id(&hc_arena)};
     struct hc_datagram_cookie cookie;
-    hc_sv_host_receive(host, &from, bytes, hc_datagram_put_hello(&hello, bytes), now_us);
-    size_t size = hc_sv_host_send(host, &to, bytes, now_us);
+    hc_server_receive(host, &from, bytes, hc_datagram_put_hello(&hello, bytes), now_us);
+    size_t size = hc_server_send(host, &to, bytes, now_us);
     ck_assert_int_eq(hc_datagram_get_cookie(bytes, size, &cookie), HC_OK);
     struct hc_connect connect = {
         .extrapolations = 3, .protocol_id = hello.protocol_id, .slot = cookie.slot, .players = 1};
     memcpy(connect.cookie, cookie.cookie, sizeof cookie.cookie);
     hc_endpoint_issue_token(endpoint, &hc_arena, port, port);
-    hc_sv_host_receive(host, &from, bytes, hc_endpoint_put_connect(endpoint, &connect, bytes),
-                       now_us);
-    size = hc_sv_host_send(host, &to, bytes, now_us);
+    hc_server_receive(host, &from, bytes, hc_endpoint_put_connect(endpoint, &connect, bytes),
+                      now_us);
+    size = hc_server_send(host, &to, bytes, now_us);
     ck_assert_int_eq(hc_endpoint_get_accept(endpoint, bytes, size, opened, &accept), HC_OK);
-    ck_assert_uint_eq(hc_sv_host_send(host, &to, bytes, now_us), 0);
+    ck_assert_uint_eq(hc_server_send(host, &to, bytes, now_us), 0);
 }
 
 /// Reads the snapshot of tick `tick`; fails the test unless the referee and the joiner itself are
@@ -252,7 +252,7 @@ static void receive(struct joiner *joiner, hc_unit own, const uint8_t *bytes, si
 
 /// Joins the world's players between two ticks, and plays `ticks` ticks. A few of the players have
 /// a client.
-static void join_at_once(struct hc_sv_host *host, const struct hc_world *world, uint32_t ticks,
+static void join_at_once(struct hc_server *host, const struct hc_world *world, uint32_t ticks,
                          struct joiner joiners[static JOINERS]) {
     uint64_t now_us = 1000;
     for (unsigned i = 0; i < JOINERS; i++) {
@@ -268,8 +268,8 @@ static void join_at_once(struct hc_sv_host *host, const struct hc_world *world, 
         struct hc_address to;
         size_t size;
         now_us += TICK_US;
-        hc_sv_host_advance(host, now_us);
-        while ((size = hc_sv_host_send(host, &to, bytes, now_us)) > 0) {
+        hc_server_advance(host, now_us);
+        while ((size = hc_server_send(host, &to, bytes, now_us)) > 0) {
             uint16_t i = (uint16_t)(to.port - PORT_FIRST);
             receive(&joiners[i], (hc_unit)(1 + i), bytes, size, n);
         }
@@ -293,7 +293,7 @@ START_TEST(each_of_many_joiners_is_sent_itself_first_and_the_others_in_turn) {
         config.clients = crowds[n].count;
         config.client_rate = crowds[n].rate;
         config.history = 8;
-        struct hc_sv_host *host = hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US, 0);
+        struct hc_server *host = hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US, 0);
         ck_assert_ptr_nonnull(host);
         ck_assert_int_eq(
             hc_world_init(&world, config.game, config.clients, config.tick_rate, 0, NULL), HC_OK);
@@ -307,7 +307,7 @@ START_TEST(each_of_many_joiners_is_sent_itself_first_and_the_others_in_turn) {
             ck_assert_uint_le(one->joins, one->units); // nothing is sent of players far away
         }
         hc_world_free(&world);
-        hc_sv_host_destroy(host);
+        hc_server_destroy(host);
     }
 }
 END_TEST

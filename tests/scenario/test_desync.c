@@ -153,8 +153,8 @@ START_TEST(a_client_with_another_step_and_its_server_name_the_difference) {
     ck_assert(server->kind == client->kind && strcmp(server->field->name, "x") == 0);
     ck_assert_int_eq(server->client_value, client->client_value);
     ck_assert_int_eq(server->server_value, client->server_value);
-    ck_assert_uint_eq(hc_sv_host_stats(hc_sim_host(sim))->desyncs, 1);
-    ck_assert_uint_eq(hc_sv_host_clients(hc_sim_host(sim)), CLIENTS - 1);
+    ck_assert_uint_eq(hc_server_stats(hc_sim_host(sim))->desyncs, 1);
+    ck_assert_uint_eq(hc_server_clients(hc_sim_host(sim)), CLIENTS - 1);
     hc_sim_destroy(sim);
 }
 END_TEST
@@ -229,7 +229,7 @@ START_TEST(a_client_that_stays_reports_its_desync_once) {
     ck_assert_uint_eq(hc_client_stats(hc_sim_client(sim, 0))->desyncs, 1);
     ck_assert_uint_gt(hc_client_stats(hc_sim_client(sim, 0))->hash_mismatches, 3);
     ck_assert_uint_eq(seen.left, 0);
-    ck_assert_uint_eq(hc_sv_host_clients(hc_sim_host(sim)), CLIENTS);
+    ck_assert_uint_eq(hc_server_clients(hc_sim_host(sim)), CLIENTS);
     hc_sim_destroy(sim);
 }
 END_TEST

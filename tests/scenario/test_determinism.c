@@ -60,7 +60,7 @@ START_TEST(server_keeps_playing_when_every_datagram_is_duplicated) {
     struct scenario *scenario = scenario_create(&config);
     scenario_join_all(scenario);
     hc_sim_run(scenario->sim, 5 * SECOND_US);
-    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(scenario->sim));
     ck_assert_uint_gt(stats->rejected[HC_DUPLICATE], 4 * 250);
     ck_assert_uint_eq(stats->joins, 4);
     ck_assert_uint_eq(stats->inputs_forced, 0);

@@ -76,7 +76,7 @@ START_TEST(a_late_input_undoes_no_shove_of_its_player) {
         ck_assert_uint_gt(state.shoved, 200);
         scenario_check_final(scenario, i);
     }
-    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(scenario->sim));
     printf("%lu inputs came late, %lu rewinds\n", (unsigned long)stats->inputs_late,
            (unsigned long)stats->rewind_depth.count);
     ck_assert_uint_gt(stats->inputs_late, 3 * 30 * 60);
@@ -149,7 +149,7 @@ static void send_forged(struct attack *attack, enum hostility hostility, unsigne
     struct hc_sim *sim = attack->scenario->sim;
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_writer body = hc_bytes_writer(bytes + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
-    hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(sim)));
+    hc_tick head = hc_timeline_head(hc_server_timeline(hc_sim_host(sim)));
     struct hc_input_message message = {.client_tick = head, .first = head + 1};
     if (hostility == FAR || hostility == FAR_FORCING)
         message.first = far_tick(head, n);
@@ -166,8 +166,8 @@ static void send_forged(struct attack *attack, enum hostility hostility, unsigne
     struct hc_address from = hc_sim_address(sim, HOSTILE);
     uint8_t room[HC_DATAGRAM_MAX];
     enum hc_status status =
-        hc_sv_host_receive(hc_sim_host(sim), &from, hc_sim_seal(sim, true, bytes, size, room), size,
-                           hc_sim_host_now(sim));
+        hc_server_receive(hc_sim_host(sim), &from, hc_sim_seal(sim, true, bytes, size, room), size,
+                          hc_sim_host_now(sim));
     // Inputs beyond the last possible tick make a message malformed.
     bool sound = message.first < HC_NO_TICK && message.count <= HC_NO_TICK - message.first;
     ck_assert_int_eq(status, sound ? HC_OK : HC_MALFORMED);
@@ -219,7 +219,7 @@ static hc_tick compare_attacks(const struct attack *a, const struct attack *b) {
 }
 
 static const struct hc_server_stats *stats_of(const struct attack *attack) {
-    return hc_sv_host_stats(hc_sim_host(attack->scenario->sim));
+    return hc_server_stats(hc_sim_host(attack->scenario->sim));
 }
 
 START_TEST(inputs_for_a_far_future_are_refused_and_change_nothing) {

@@ -44,7 +44,7 @@ static void know(const struct hc_timeline *timeline, hc_player player, hc_tick t
 static void remember(struct scenario *scenario, unsigned client, const uint8_t *bytes,
                      size_t size) {
     struct forwarding *all = scenario->context;
-    const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(scenario->sim));
+    const struct hc_timeline *timeline = hc_server_timeline(hc_sim_host(scenario->sim));
     hc_player own = hc_client_player(hc_sim_client(scenario->sim, WATCHER), 0);
     hc_tick head = hc_timeline_head(timeline);
     if (client != WATCHER || hc_datagram_kind(bytes, size) != HC_DATAGRAM_DATA ||

@@ -32,11 +32,11 @@ struct seen {
 static void host_ticked(struct scenario *scenario) {
     struct seen *seen = scenario->context;
     struct hc_server_game_event event;
-    while (hc_sv_host_next_game_event(hc_sim_host(scenario->sim), &event)) {
+    while (hc_server_next_game_event(hc_sim_host(scenario->sim), &event)) {
         ck_assert_uint_lt(seen->count, EVENTS_MAX);
         ck_assert(seen->count == 0 || seen->happened[seen->count - 1].tick <= event.tick);
         ck_assert_uint_le(event.tick, hc_sv_host_final(hc_sim_host(scenario->sim), NULL));
-        const struct hc_world *world = hc_sv_host_world(hc_sim_host(scenario->sim));
+        const struct hc_world *world = hc_server_world(hc_sim_host(scenario->sim));
         for (unsigned i = 0; i < CLIENTS; i++)
             seen->own[seen->count][i] = world->owner_of[event.entity] ==
                                         hc_client_player(hc_sim_client(scenario->sim, i), 0);
@@ -100,7 +100,7 @@ static struct seen *play(const struct hc_game *game, struct plan plan) {
     hc_sim_run(scenario->sim, (uint64_t)SETTLED_S * SECOND_US);
     for (unsigned i = 0; i < CLIENTS; i++)
         ck_assert_int_eq(scenario_client_state(scenario, i), HC_CLIENT_PLAYING);
-    seen->left_out = hc_sv_host_stats(hc_sim_host(scenario->sim))->game_events_left_out;
+    seen->left_out = hc_server_stats(hc_sim_host(scenario->sim))->game_events_left_out;
     scenario_destroy(scenario);
     return seen;
 }

@@ -25,7 +25,7 @@ START_TEST(all_join_although_two_datagrams_in_five_are_lost) {
             ck_assert_uint_eq(events->count[HC_CLIENT_EVENT_ACCEPTED], 1);
             ck_assert_uint_eq(events->count[HC_CLIENT_EVENT_PLAYING], 1);
         }
-        ck_assert_uint_eq(hc_sv_host_stats(hc_sim_host(scenario->sim))->joins, 8);
+        ck_assert_uint_eq(hc_server_stats(hc_sim_host(scenario->sim))->joins, 8);
         scenario_destroy(scenario);
     }
 }
@@ -97,7 +97,7 @@ START_TEST(a_full_server_denies_with_its_reason) {
     ck_assert_int_eq(scenario_client_state(scenario, 2), HC_CLIENT_CLOSED);
     ck_assert_int_eq(last_event(scenario, 2)->kind, HC_CLIENT_EVENT_DENIED);
     ck_assert_int_eq(last_event(scenario, 2)->deny, HC_DENY_FULL);
-    ck_assert_uint_ge(hc_sv_host_stats(hc_sim_host(scenario->sim))->denied, 1);
+    ck_assert_uint_ge(hc_server_stats(hc_sim_host(scenario->sim))->denied, 1);
     ck_assert_int_eq(scenario_client_state(scenario, 0), HC_CLIENT_PLAYING);
     ck_assert_int_eq(scenario_client_state(scenario, 1), HC_CLIENT_PLAYING);
     // A slot that becomes free can be taken.
@@ -135,7 +135,7 @@ START_TEST(a_client_of_another_version_learns_the_reason) {
     ck_assert_int_eq(scenario_client_state(scenario, 0), HC_CLIENT_PLAYING);
     ck_assert_int_eq(scenario_client_state(scenario, 1), HC_CLIENT_CLOSED);
     ck_assert_int_eq(last_event(scenario, 1)->kind, HC_CLIENT_EVENT_VERSION);
-    ck_assert_uint_eq(hc_sv_host_clients(hc_sim_host(scenario->sim)), 1);
+    ck_assert_uint_eq(hc_server_clients(hc_sim_host(scenario->sim)), 1);
     scenario_destroy(scenario);
 }
 END_TEST
@@ -161,10 +161,10 @@ START_TEST(client_and_server_give_up_after_the_timeout_without_datagrams) {
     hc_sim_set_link(scenario->sim, 0, &dead, &dead);
     hc_sim_run(scenario->sim, 3200 * MS_US);
     ck_assert_int_eq(last_event(scenario, 0)->kind, HC_CLIENT_EVENT_TIMEOUT);
-    ck_assert_uint_eq(hc_sv_host_clients(hc_sim_host(scenario->sim)), 1);
+    ck_assert_uint_eq(hc_server_clients(hc_sim_host(scenario->sim)), 1);
     hc_sim_run(scenario->sim, SECOND_US);
-    ck_assert_uint_eq(hc_sv_host_clients(hc_sim_host(scenario->sim)), 0);
-    ck_assert_uint_eq(hc_sv_host_stats(hc_sim_host(scenario->sim))->timeouts, 1);
+    ck_assert_uint_eq(hc_server_clients(hc_sim_host(scenario->sim)), 0);
+    ck_assert_uint_eq(hc_server_stats(hc_sim_host(scenario->sim))->timeouts, 1);
     scenario_destroy(scenario);
 }
 END_TEST
@@ -182,7 +182,7 @@ START_TEST(the_servers_close_reaches_every_client_although_half_the_datagrams_ar
         ck_assert_int_eq(last_event(scenario, i)->kind, HC_CLIENT_EVENT_CLOSED);
         ck_assert_int_eq(last_event(scenario, i)->close, HC_CLOSE_SHUTDOWN);
     }
-    ck_assert(hc_sv_host_closed(hc_sim_host(scenario->sim)));
+    ck_assert(hc_server_closed(hc_sim_host(scenario->sim)));
     // No client can join any more.
     scenario_set_links(scenario, scenario_link(60, 0));
     scenario_drop_stamps(scenario);
@@ -202,8 +202,8 @@ START_TEST(a_clients_close_reaches_the_server_although_half_the_datagrams_are_lo
     for (unsigned i = 0; i < 16; i++)
         hc_sim_leave(scenario->sim, i);
     hc_sim_run(scenario->sim, SECOND_US);
-    ck_assert_uint_eq(hc_sv_host_clients(hc_sim_host(scenario->sim)), 0);
-    ck_assert_uint_eq(hc_sv_host_stats(hc_sim_host(scenario->sim))->leaves, 16);
+    ck_assert_uint_eq(hc_server_clients(hc_sim_host(scenario->sim)), 0);
+    ck_assert_uint_eq(hc_server_stats(hc_sim_host(scenario->sim))->leaves, 16);
     for (unsigned i = 0; i < 16; i++)
         ck_assert_int_eq(scenario_client_state(scenario, i), HC_CLIENT_CLOSED);
     scenario_destroy(scenario);
@@ -280,7 +280,7 @@ START_TEST(a_client_whose_clock_is_wrong_and_drifts_stays_in_step) {
     hc_sim_setup(scenario->sim, 2)->clock_ppm = -300;
     scenario_join_all(scenario);
     hc_sim_run(scenario->sim, 30 * SECOND_US);
-    hc_tick server = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(scenario->sim)));
+    hc_tick server = hc_timeline_head(hc_server_timeline(hc_sim_host(scenario->sim)));
     for (unsigned i = 0; i < 3; i++) {
         const struct hc_client *core = hc_sim_client(scenario->sim, i);
         hc_tick head = hc_timeline_head(hc_client_timeline(core));

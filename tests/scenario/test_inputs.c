@@ -77,7 +77,7 @@ START_TEST(every_input_takes_effect_once_over_a_link_that_loses_duplicates_and_r
     // A handshake with losses can outlast the window, which forces the first slots. Later some 40
     // datagrams carry each input, and that all are lost is too improbable.
     ck_assert_uint_eq(forced, 0);
-    ck_assert_uint_eq(hc_sv_host_stats(hc_sim_host(scenario->sim))->inputs_lost, 0);
+    ck_assert_uint_eq(hc_server_stats(hc_sim_host(scenario->sim))->inputs_lost, 0);
     record_check_plain(scenario->record);
     scenario_check_hashes(scenario);
     scenario_destroy(scenario);
@@ -140,12 +140,12 @@ START_TEST(the_default_input_delay_covers_a_good_link) {
     for (unsigned i = 0; i < CLIENTS; i++)
         ck_assert(hc_sim_connect(sim, i));
     hc_sim_run(sim, 10 * SECOND_US);
-    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(sim));
+    const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(sim));
     ck_assert_uint_gt(stats->inputs_received, CLIENTS * 9 * 60);
     // Inputs are late only while their client does not know its join yet.
     ck_assert_uint_le(stats->inputs_late, CLIENTS * JOIN_TICKS);
     ck_assert_uint_eq(stats->inputs_forced, 0);
-    ck_assert_uint_eq(hc_timeline_stats(hc_sv_host_timeline(hc_sim_host(sim)))->rewinds, 0);
+    ck_assert_uint_eq(hc_timeline_stats(hc_server_timeline(hc_sim_host(sim)))->rewinds, 0);
     hc_sim_destroy(sim);
 }
 END_TEST
@@ -160,7 +160,7 @@ START_TEST(a_loss_burst_inside_the_window_loses_no_input) {
     ck_assert_uint_gt(outcome.taken, 8 * 60);
     ck_assert_uint_eq(outcome.retracted, 0);
     ck_assert_uint_eq(hc_client_stats(hc_sim_client(scenario->sim, 0))->inputs_forced, 0);
-    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(scenario->sim));
     ck_assert_uint_eq(stats->inputs_forced, 0); // not even at the join
     ck_assert_uint_eq(stats->inputs_lost, 0);
     scenario_destroy(scenario);
@@ -182,7 +182,7 @@ START_TEST(a_client_knows_its_forced_inputs_after_a_longer_burst) {
     ck_assert_uint_eq(stats->inputs_forced, outcome.forced);
     ck_assert_uint_eq(outcome.retracted, outcome.forced);
     check_retracted(scenario, 0, stamped_first(scenario->stamps[0][0]));
-    ck_assert_uint_eq(hc_sv_host_stats(hc_sim_host(scenario->sim))->inputs_lost, 0);
+    ck_assert_uint_eq(hc_server_stats(hc_sim_host(scenario->sim))->inputs_lost, 0);
     // The other client loses nothing.
     ck_assert_uint_eq(check_inputs(scenario, 1, 0).forced, 0);
     record_check_plain(scenario->record);
@@ -199,7 +199,7 @@ START_TEST(a_fixed_redundancy_forces_no_input_that_may_still_arrive) {
     struct scenario *scenario = scenario_create(&config);
     scenario_join_all(scenario);
     hc_sim_run(scenario->sim, 10 * SECOND_US);
-    ck_assert_uint_eq(hc_sv_host_stats(hc_sim_host(scenario->sim))->inputs_lost, 0);
+    ck_assert_uint_eq(hc_server_stats(hc_sim_host(scenario->sim))->inputs_lost, 0);
     for (unsigned i = 0; i < 2; i++)
         ck_assert_uint_gt(check_inputs(scenario, i, 0).taken, 9 * 60);
     scenario_destroy(scenario);
@@ -213,12 +213,12 @@ START_TEST(a_server_without_history_refuses_late_inputs_and_its_client_predicts_
         struct scenario *scenario = scenario_create(&config);
         scenario_join_all(scenario);
         hc_sim_run(scenario->sim, 5 * SECOND_US);
-        struct hc_sv_host *host = hc_sim_host(scenario->sim);
+        struct hc_server *host = hc_sim_host(scenario->sim);
         ck_assert_int_eq(scenario_client_state(scenario, 0), HC_CLIENT_PLAYING);
-        ck_assert_uint_eq(hc_timeline_stats(hc_sv_host_timeline(host))->rewinds, 0);
+        ck_assert_uint_eq(hc_timeline_stats(hc_server_timeline(host))->rewinds, 0);
         // All of them: D 3 is less than 6 ticks of latency.
-        ck_assert_uint_gt(hc_sv_host_stats(host)->inputs_forced, 4 * 60);
-        ck_assert_uint_eq(hc_sv_host_stats(host)->inputs_received, 0);
+        ck_assert_uint_gt(hc_server_stats(host)->inputs_forced, 4 * 60);
+        ck_assert_uint_eq(hc_server_stats(host)->inputs_received, 0);
         if (history > 0)
             ck_assert_uint_eq(check_inputs(scenario, 0, 0).taken, 0);
         if (history > 0)

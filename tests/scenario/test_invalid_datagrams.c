@@ -83,11 +83,11 @@ static uint64_t timeline_digest(const struct hc_world *world, const struct hc_ti
 }
 
 static uint64_t host_digest(const struct scenario *scenario) {
-    const struct hc_sv_host *host = hc_sim_host(scenario->sim);
-    const struct hc_server_stats *stats = hc_sv_host_stats(host);
-    uint64_t digest = timeline_digest(record_world(scenario->record), hc_sv_host_timeline(host));
+    const struct hc_server *host = hc_sim_host(scenario->sim);
+    const struct hc_server_stats *stats = hc_server_stats(host);
+    uint64_t digest = timeline_digest(record_world(scenario->record), hc_server_timeline(host));
     uint64_t numbers[] = {hc_sv_host_final(host, NULL),
-                          hc_sv_host_clients(host),
+                          hc_server_clients(host),
                           stats->joins,
                           stats->leaves,
                           stats->timeouts,
@@ -122,10 +122,10 @@ static uint64_t client_digest(const struct scenario *scenario, unsigned client) 
 /// that, and does not change.
 static void give_host(struct scenario *scenario, const struct hc_address *from,
                       const uint8_t *bytes, size_t size, bool may_answer) {
-    struct hc_sv_host *host = hc_sim_host(scenario->sim);
+    struct hc_server *host = hc_sim_host(scenario->sim);
     uint64_t before = host_digest(scenario), counted = scenario_host_rejected(scenario);
     enum hc_status status =
-        hc_sv_host_receive(host, from, bytes, size, hc_sim_host_now(scenario->sim));
+        hc_server_receive(host, from, bytes, size, hc_sim_host_now(scenario->sim));
     REQUIRE(may_answer || status != HC_OK, "%zu bytes of kind %02x were taken by the server", size,
             size > 0 ? bytes[0] : 0u);
     REQUIRE(scenario_host_rejected(scenario) == counted + (status != HC_OK),
@@ -184,7 +184,7 @@ static void end(struct scenario *scenario) {
         ck_assert_int_eq(scenario_client_state(scenario, i), HC_CLIENT_PLAYING);
         scenario_check_final(scenario, i);
     }
-    ck_assert_uint_eq(hc_sv_host_stats(hc_sim_host(scenario->sim))->inputs_forced, 0);
+    ck_assert_uint_eq(hc_server_stats(hc_sim_host(scenario->sim))->inputs_forced, 0);
     record_check_plain(scenario->record);
     scenario_check_hashes(scenario);
     scenario_destroy(scenario);
@@ -303,7 +303,7 @@ static bool find_units(const struct scenario *scenario, const struct taped *down
     struct hc_snapshot head;
     struct hc_snapshot_forced forced;
     struct hc_snapshot_roster roster_change;
-    hc_tick near = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(scenario->sim)));
+    hc_tick near = hc_timeline_head(hc_server_timeline(hc_sim_host(scenario->sim)));
     if (hc_datagram_get_data(down->bytes, down->size, &data) != HC_OK ||
         hc_body_begin(&body, data.body, data.body_size) != HC_OK ||
         hc_body_next(&body) != HC_MESSAGE_SNAPSHOT ||
@@ -405,9 +405,9 @@ START_TEST(a_client_that_sends_mangled_datagrams_disturbs_no_other) {
                 bytes[5 + hc_rng_below(&rng, (uint32_t)taped->size - 5)] ^=
                     (uint8_t)(1u << hc_rng_below(&rng, 8));
             uint8_t room[HC_DATAGRAM_MAX];
-            hc_sv_host_receive(hc_sim_host(scenario->sim), &from,
-                               hc_sim_seal(scenario->sim, true, bytes, taped->size, room),
-                               taped->size, hc_sim_host_now(scenario->sim));
+            hc_server_receive(hc_sim_host(scenario->sim), &from,
+                              hc_sim_seal(scenario->sim, true, bytes, taped->size, room),
+                              taped->size, hc_sim_host_now(scenario->sim));
         }
         if (n % 10 == 0)
             hc_sim_run(scenario->sim, 15 * MS_US);

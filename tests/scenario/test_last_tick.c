@@ -17,10 +17,10 @@ static struct hc_sim *begin(void) {
 }
 
 static void check_ended(struct hc_sim *sim) {
-    struct hc_sv_host *host = hc_sim_host(sim);
-    ck_assert(hc_sv_host_ended(host) && hc_sv_host_closed(host));
-    ck_assert_uint_eq(hc_timeline_head(hc_sv_host_timeline(host)), LAST);
-    ck_assert_uint_eq(hc_sv_host_deadline(host), UINT64_MAX);
+    struct hc_server *host = hc_sim_host(sim);
+    ck_assert(hc_server_ended(host) && hc_server_closed(host));
+    ck_assert_uint_eq(hc_timeline_head(hc_server_timeline(host)), LAST);
+    ck_assert_uint_eq(hc_server_deadline(host), UINT64_MAX);
     for (unsigned i = 0; i < CLIENTS; i++) {
         ck_assert_int_eq(hc_client_state(hc_sim_client(sim, i)), HC_CLIENT_CLOSED);
         ck_assert_int_eq(hc_sim_events(sim, i)->last.close, HC_CLOSE_SHUTDOWN);
@@ -30,8 +30,8 @@ static void check_ended(struct hc_sim *sim) {
 START_TEST(the_server_closes_all_connections_after_its_last_tick) {
     struct hc_sim *sim = begin();
     hc_sim_run(sim, (uint64_t)LAST * SECOND_US / 60 - 100 * MS_US);
-    ck_assert(!hc_sv_host_ended(hc_sim_host(sim)));
-    ck_assert_uint_eq(hc_sv_host_clients(hc_sim_host(sim)), CLIENTS);
+    ck_assert(!hc_server_ended(hc_sim_host(sim)));
+    ck_assert_uint_eq(hc_server_clients(hc_sim_host(sim)), CLIENTS);
     hc_sim_run(sim, 2 * SECOND_US);
     check_ended(sim);
     hc_sim_destroy(sim);

@@ -52,7 +52,7 @@ static uint8_t *presence_of(const struct arrivals *arrivals, hc_tick head, hc_ti
 
 static void host_ticked(struct scenario *scenario) {
     struct arrivals *arrivals = scenario->context;
-    const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(scenario->sim));
+    const struct hc_timeline *timeline = hc_server_timeline(hc_sim_host(scenario->sim));
     const struct hc_world *world = arrivals->world;
     hc_tick head = hc_timeline_head(timeline);
     arrivals->heads[head % HEADS] = head;
@@ -184,7 +184,7 @@ static void end(struct scenario *scenario, struct arrivals *arrivals) {
 static void check(const struct scenario *scenario, const struct arrivals *arrivals,
                   unsigned client) {
     const struct newcomer *newcomer = &arrivals->newcomers[client];
-    const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(scenario->sim));
+    const struct hc_timeline *server = hc_server_timeline(hc_sim_host(scenario->sim));
     hc_player own = hc_client_player(hc_sim_client(scenario->sim, client), 0);
     ck_assert_int_eq(scenario_client_state(scenario, client), HC_CLIENT_PLAYING);
     ck_assert(newcomer->first_us > 0 && newcomer->since_us > 0);

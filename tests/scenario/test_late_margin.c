@@ -26,7 +26,7 @@ static uint64_t forced_on(const char *preset, uint32_t late_margin, uint64_t see
     hc_sim_setup(sim, 1)->user = 5;
     for (unsigned i = 0; i < CLIENTS; i++)
         ck_assert(hc_sim_connect(sim, i));
-    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(sim));
+    const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(sim));
     for (unsigned n = 0; n < SECONDS / MOVES_S; n++) {
         hc_sim_run(sim, MOVES_S * SECOND_US);
         hc_sim_rebind(sim, 0);

@@ -21,14 +21,14 @@ static bool match_over(const struct hc_world *world, const void *state) {
     return referee->phase == HC_ARENA_PLAYING && referee->clock % PERIOD < OVER;
 }
 
-static bool is_over(const struct hc_sv_host *host, hc_tick tick) {
-    const struct hc_timeline *timeline = hc_sv_host_timeline(host);
+static bool is_over(const struct hc_server *host, hc_tick tick) {
+    const struct hc_timeline *timeline = hc_server_timeline(host);
     return match_over(NULL, hc_timeline_states(timeline, tick));
 }
 
 static void host_event(void *context, struct hc_sim *sim, const struct hc_server_event *event) {
     struct ends *ends = context;
-    const struct hc_sv_host *host = hc_sim_host(sim);
+    const struct hc_server *host = hc_sim_host(sim);
     if (event->kind != HC_SERVER_EVENT_MATCH_ENDED)
         return;
     ends->reported++;
@@ -40,7 +40,7 @@ static void host_event(void *context, struct hc_sim *sim, const struct hc_server
 
 static void host_ticked(void *context, struct hc_sim *sim) {
     struct ends *ends = context;
-    const struct hc_sv_host *host = hc_sim_host(sim);
+    const struct hc_server *host = hc_sim_host(sim);
     while (ends->final < hc_sv_host_final(host, NULL)) {
         bool over = is_over(host, ++ends->final);
         ends->counted += over && !ends->over;
@@ -65,7 +65,7 @@ START_TEST(each_end_of_a_match_is_reported_once_when_its_tick_is_final) {
         ck_assert(hc_sim_connect(sim, i));
     hc_sim_run(sim, 15 * (uint64_t)SECOND_US);
     ck_assert_uint_ge(ends.reported, 7);
-    ck_assert_uint_gt(hc_sv_host_stats(hc_sim_host(sim))->rewind_depth.count, 0);
+    ck_assert_uint_gt(hc_server_stats(hc_sim_host(sim))->rewind_depth.count, 0);
     hc_sim_destroy(sim);
 }
 END_TEST

@@ -40,10 +40,10 @@ START_TEST(a_server_without_a_block_is_not_created_and_leaves_none) {
         struct shortage shortage = {.without = without};
         struct hc_allocator allocator = allocator_of(&shortage);
         host.allocator = &allocator;
-        struct hc_sv_host *created = hc_sv_host_create(&host, NULL, HC_TEST_UNIX_US, 0);
+        struct hc_server *created = hc_sv_host_create(&host, NULL, HC_TEST_UNIX_US, 0);
         lacked = shortage.asked > without;
         ck_assert_int_eq(created != NULL, !lacked);
-        hc_sv_host_destroy(created);
+        hc_server_destroy(created);
         ck_assert_int_eq(shortage.held, 0);
         ck_assert_uint_lt(without, BLOCKS_MAX);
     }

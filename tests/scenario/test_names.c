@@ -42,7 +42,7 @@ static void host_event(void *context, struct hc_sim *sim, const struct hc_server
 
 static void host_ticked(void *context, struct hc_sim *sim) {
     struct match *match = context;
-    const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(sim));
+    const struct hc_timeline *timeline = hc_server_timeline(hc_sim_host(sim));
     for (; match->scanned < hc_timeline_head(timeline); match->scanned++)
         for (hc_player p = 0; p < SLOTS; p++) {
             if (hc_timeline_roster(timeline, p, match->scanned) != HC_ROSTER_JOIN)
@@ -85,7 +85,7 @@ static bool has_state(const struct match *match, const struct hc_client *client,
                       hc_tick tick) {
     const struct hc_world *world = hc_client_world(client);
     const struct hc_timeline *here = hc_client_timeline(client);
-    const struct hc_timeline *there = hc_sv_host_timeline(hc_sim_host(match->sim));
+    const struct hc_timeline *there = hc_server_timeline(hc_sim_host(match->sim));
     hc_entity entity = hc_world_player(world, player);
     return tick >= hc_timeline_oldest(there) &&
            hc_timeline_presence(there, tick)[entity] == HC_ALIVE &&

@@ -18,11 +18,11 @@ struct match {
 /// Lets the NPC turn now and then.
 static void host_advances(void *context, struct hc_sim *sim) {
     struct match *match = context;
-    hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(sim)));
+    hc_tick head = hc_timeline_head(hc_server_timeline(hc_sim_host(sim)));
     for (hc_tick t = hc_tick_max(match->next, head); t <= head + match->ahead && !match->stopped;
          t++) {
         struct lanes_input input = {.push = (int8_t)(hc_random(1, t / TURN_EVERY, 0, 0) % 16 - 8)};
-        enum hc_status status = hc_sv_host_put_npc_input(hc_sim_host(sim), match->npc, t, &input);
+        enum hc_status status = hc_server_put_npc_input(hc_sim_host(sim), match->npc, t, &input);
         ck_assert(status == HC_OK || t < 2 * TURN_EVERY); // before its join it has none
     }
     match->next = head + match->ahead + 1;
@@ -37,7 +37,7 @@ static struct hc_sim *begin(struct match *match, uint32_t ahead) {
     config.context = match;
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
-    *match = (struct match){.npc = hc_sv_host_add_npc(hc_sim_host(sim)), .ahead = ahead};
+    *match = (struct match){.npc = hc_server_add_npc(hc_sim_host(sim)), .ahead = ahead};
     ck_assert_uint_eq(match->npc, CLIENTS - 1);
     ck_assert(hc_sim_connect(sim, 0));
     hc_sim_run_until(sim, 1000000);
@@ -69,11 +69,11 @@ END_TEST
 /// Puts another input of each NPC at every tick, as bots that aim do.
 static void crowd_advances(void *context, struct hc_sim *sim) {
     const hc_player *npcs = context;
-    hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(sim)));
+    hc_tick head = hc_timeline_head(hc_server_timeline(hc_sim_host(sim)));
     for (unsigned i = 0; i < NPCS; i++)
         for (hc_tick t = head; t <= head + AHEAD; t++) { // all but the last are there already
             struct lanes_input input = {.push = (int8_t)(hc_random(1, t, i, 0) % 16 - 8)};
-            (void)hc_sv_host_put_npc_input(hc_sim_host(sim), npcs[i], t, &input);
+            (void)hc_server_put_npc_input(hc_sim_host(sim), npcs[i], t, &input);
         }
 }
 
@@ -103,7 +103,7 @@ static uint32_t lacking_over(uint32_t latency_us) {
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
     for (unsigned i = 0; i < NPCS; i++)
-        npcs[i] = hc_sv_host_add_npc(hc_sim_host(sim));
+        npcs[i] = hc_server_add_npc(hc_sim_host(sim));
     ck_assert(hc_sim_connect(sim, 0));
     hc_sim_run_until(sim, 2000000);
     for (unsigned tick = 0; tick < 5 * RATE; tick++) {
@@ -125,19 +125,19 @@ END_TEST
 START_TEST(npc_takes_a_player_slot_until_it_leaves) {
     struct match match;
     struct hc_sim *sim = begin(&match, 4);
-    struct hc_sv_host *host = hc_sim_host(sim);
-    const hc_entity npc = hc_world_player(hc_sv_host_world(host), match.npc);
-    const struct hc_timeline *timeline = hc_sv_host_timeline(host);
+    struct hc_server *host = hc_sim_host(sim);
+    const hc_entity npc = hc_world_player(hc_server_world(host), match.npc);
+    const struct hc_timeline *timeline = hc_server_timeline(host);
     struct lanes_input input = {.push = 1};
     ck_assert_uint_eq(hc_timeline_presence(timeline, hc_timeline_head(timeline))[npc], HC_ALIVE);
-    ck_assert_uint_eq(hc_sv_host_add_npc(host), HC_NO_PLAYER);
-    ck_assert_int_eq(hc_sv_host_remove_npc(host, 0), HC_UNEXPECTED);
-    ck_assert_int_eq(hc_sv_host_put_npc_input(host, 0, 1000, &input), HC_UNEXPECTED);
-    ck_assert_int_eq(hc_sv_host_put_npc_input(host, match.npc, 1, &input), HC_TOO_OLD);
+    ck_assert_uint_eq(hc_server_add_npc(host), HC_NO_PLAYER);
+    ck_assert_int_eq(hc_server_remove_npc(host, 0), HC_UNEXPECTED);
+    ck_assert_int_eq(hc_server_put_npc_input(host, 0, 1000, &input), HC_UNEXPECTED);
+    ck_assert_int_eq(hc_server_put_npc_input(host, match.npc, 1, &input), HC_TOO_OLD);
     ck_assert(hc_sim_connect(sim, 1));
     hc_sim_run(sim, 1000000);
     ck_assert_int_ne(hc_client_state(hc_sim_client(sim, 1)), HC_CLIENT_PLAYING);
-    ck_assert_int_eq(hc_sv_host_remove_npc(host, match.npc), HC_OK);
+    ck_assert_int_eq(hc_server_remove_npc(host, match.npc), HC_OK);
     match.stopped = true;
     hc_sim_run(sim, 100000);
     ck_assert_uint_eq(hc_timeline_presence(timeline, hc_timeline_head(timeline))[npc], HC_ABSENT);
@@ -153,7 +153,7 @@ START_TEST(npc_does_not_hold_the_final_tick_back) {
     struct hc_sim *sim = begin(&match, 0);
     match.stopped = true;
     hc_sim_run(sim, 500000);
-    const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(sim));
+    const struct hc_timeline *timeline = hc_server_timeline(hc_sim_host(sim));
     ck_assert_uint_ge(hc_sv_host_final(hc_sim_host(sim), NULL) + 8, hc_timeline_head(timeline));
     hc_sim_destroy(sim);
 }
@@ -162,29 +162,29 @@ END_TEST
 START_TEST(clients_learn_the_names_of_npcs) {
     struct match match;
     struct hc_sim *sim = begin(&match, 4);
-    struct hc_sv_host *host = hc_sim_host(sim);
+    struct hc_server *host = hc_sim_host(sim);
     struct hc_client *client = hc_sim_client(sim, 0);
     ck_assert_ptr_null(hc_client_player_name(client, match.npc));
-    ck_assert_int_eq(hc_sv_host_name_npc(host, match.npc, "Gruff"), HC_OK);
+    ck_assert_int_eq(hc_server_name_npc(host, match.npc, "Gruff"), HC_OK);
     hc_sim_run(sim, 1000000);
     ck_assert_str_eq(hc_client_player_name(client, match.npc), "Gruff");
     // The last one of two names at once counts.
-    ck_assert_int_eq(hc_sv_host_name_npc(host, match.npc, "Bill"), HC_OK);
-    ck_assert_int_eq(hc_sv_host_name_npc(host, match.npc, "Billy"), HC_OK);
+    ck_assert_int_eq(hc_server_name_npc(host, match.npc, "Bill"), HC_OK);
+    ck_assert_int_eq(hc_server_name_npc(host, match.npc, "Billy"), HC_OK);
     hc_sim_run(sim, 1000000);
     ck_assert_str_eq(hc_client_player_name(client, match.npc), "Billy");
-    ck_assert_int_eq(hc_sv_host_name_npc(host, match.npc, "a\n"), HC_INVALID);
-    ck_assert_int_eq(hc_sv_host_name_npc(host, match.npc, "a name of more bytes than a token has"),
+    ck_assert_int_eq(hc_server_name_npc(host, match.npc, "a\n"), HC_INVALID);
+    ck_assert_int_eq(hc_server_name_npc(host, match.npc, "a name of more bytes than a token has"),
                      HC_INVALID);
-    ck_assert_int_eq(hc_sv_host_name_npc(host, 0, "Troll"), HC_UNEXPECTED);
+    ck_assert_int_eq(hc_server_name_npc(host, 0, "Troll"), HC_UNEXPECTED);
     // The next NPC in its slot has no name before it gets one.
     match.stopped = true;
-    ck_assert_int_eq(hc_sv_host_remove_npc(host, match.npc), HC_OK);
+    ck_assert_int_eq(hc_server_remove_npc(host, match.npc), HC_OK);
     hc_sim_run(sim, 100000);
-    ck_assert_uint_eq(hc_sv_host_add_npc(host), match.npc);
+    ck_assert_uint_eq(hc_server_add_npc(host), match.npc);
     hc_sim_run(sim, 1000000);
     ck_assert_ptr_null(hc_client_player_name(client, match.npc));
-    ck_assert_int_eq(hc_sv_host_name_npc(host, match.npc, "Gruff"), HC_OK);
+    ck_assert_int_eq(hc_server_name_npc(host, match.npc, "Gruff"), HC_OK);
     hc_sim_run(sim, 1000000);
     ck_assert_str_eq(hc_client_player_name(client, match.npc), "Gruff");
     hc_sim_destroy(sim);

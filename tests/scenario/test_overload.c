@@ -18,11 +18,11 @@ struct model {
 /// Notes the work of the last tick.
 static void note_work(struct scenario *scenario) {
     struct model *model = scenario->context;
-    struct hc_sv_host *host = hc_sim_host(scenario->sim);
-    uint64_t snapshots = hc_sv_host_stats(host)->snapshots;
-    hc_sv_host_note_work(host, model->advance_us,
-                         (snapshots - model->snapshots) * model->snapshot_us, model->other_us,
-                         hc_sim_host_now(scenario->sim));
+    struct hc_server *host = hc_sim_host(scenario->sim);
+    uint64_t snapshots = hc_server_stats(host)->snapshots;
+    hc_server_note_work(host, model->advance_us,
+                        (snapshots - model->snapshots) * model->snapshot_us, model->other_us,
+                        hc_sim_host_now(scenario->sim));
     uint64_t sent = snapshots - model->snapshots;
     model->most = sent > model->most ? sent : model->most;
     model->snapshots = snapshots;
@@ -45,7 +45,7 @@ static struct scenario *begin(struct model *model, uint32_t far_ms) {
 }
 
 static const struct hc_server_overload *overload_of(const struct scenario *scenario) {
-    return &hc_sv_host_stats(hc_sim_host(scenario->sim))->overload;
+    return &hc_server_stats(hc_sim_host(scenario->sim))->overload;
 }
 
 static void count_snapshots(const struct scenario *scenario, uint64_t counts[CLIENTS]) {
@@ -89,7 +89,7 @@ END_TEST
 START_TEST(moderate_load_makes_snapshots_linear_and_all_still_agree) {
     struct model model = {.snapshot_us = 0};
     struct scenario *scenario = begin(&model, 120);
-    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(scenario->sim));
     ck_assert_uint_eq(overload_of(scenario)->linear_ticks, 0);
     model.snapshot_us = TICK_US * 2 / 5 / CLIENTS;
     hc_sim_run(scenario->sim, SECOND_US);
@@ -147,7 +147,7 @@ END_TEST
 
 /// Deltas that a snapshot had to encode in the mean, within two seconds.
 static double encoded_each(struct scenario *scenario) {
-    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(scenario->sim));
     uint64_t encoded = stats->deltas_encoded, snapshots = stats->snapshots;
     hc_sim_run(scenario->sim, 2 * SECOND_US);
     return (double)(stats->deltas_encoded - encoded) / (double)(stats->snapshots - snapshots);
@@ -186,7 +186,7 @@ END_TEST
 
 /// Inputs that were refused within a second.
 static uint64_t refused_in_a_second(struct scenario *scenario) {
-    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(scenario->sim));
     uint64_t before = stats->inputs_refused;
     hc_sim_run(scenario->sim, SECOND_US);
     return stats->inputs_refused - before;
@@ -211,7 +211,7 @@ END_TEST
 START_TEST(client_with_the_latest_inputs_is_named) {
     struct model model = {.snapshot_us = 0};
     struct scenario *scenario = begin(&model, 120);
-    const struct hc_server_latest *latest = &hc_sv_host_stats(hc_sim_host(scenario->sim))->latest;
+    const struct hc_server_latest *latest = &hc_server_stats(hc_sim_host(scenario->sim))->latest;
     ck_assert_uint_gt(latest->ticks, 60);
     uint64_t user = latest->client_id >> 32; // the simulator's: number + 1
     ck_assert(user == FAR + 1 || user == FAR + 2);

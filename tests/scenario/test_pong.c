@@ -23,21 +23,21 @@ START_TEST(pong_agrees_at_every_final_tick) {
     scenario->hands_off = true;
     scenario_set_links(scenario, scenario_link(links[_i].latency_ms, 0));
     hc_sim_run(scenario->sim, 3 * SECOND_US);
-    const struct hc_sv_host *host = hc_sim_host(scenario->sim);
+    const struct hc_server *host = hc_sim_host(scenario->sim);
     for (unsigned client = 0; client < 2; client++)
         ck_assert_uint_gt(scenario_check_final(scenario, client),
-                          hc_timeline_head(hc_sv_host_timeline(host)) - 40);
+                          hc_timeline_head(hc_server_timeline(host)) - 40);
     record_check_plain(scenario->record);
     scenario_check_hashes(scenario);
     // The clients' keys have met the ball, and it has not met them all.
     const struct pong_paddle *paddle =
-        (const void *)(hc_timeline_states(hc_sv_host_timeline(host),
-                                          hc_timeline_head(hc_sv_host_timeline(host))) +
+        (const void *)(hc_timeline_states(hc_server_timeline(host),
+                                          hc_timeline_head(hc_server_timeline(host))) +
                        (size_t)hc_world_player(record_world(scenario->record), 0) *
                            record_world(scenario->record)->stride);
     ck_assert_uint_gt(paddle->score, 0);
     if (links[_i].latency_ms > 0 && links[_i].input_delay < 12)
-        ck_assert_uint_gt(hc_timeline_stats(hc_sv_host_timeline(host))->changed, 100);
+        ck_assert_uint_gt(hc_timeline_stats(hc_server_timeline(host))->changed, 100);
     scenario_destroy(scenario);
 }
 END_TEST

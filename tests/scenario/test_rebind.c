@@ -120,7 +120,7 @@ static struct hc_sim *begin(const struct hc_sim_config *config) {
 }
 
 static const struct hc_server_stats *host_stats(struct hc_sim *sim) {
-    return hc_sv_host_stats(hc_sim_host(sim));
+    return hc_server_stats(hc_sim_host(sim));
 }
 
 /// Counts the clients that never lost their connection; fails the test if one received a state with
@@ -335,8 +335,8 @@ START_TEST(a_client_that_moves_to_a_path_of_smaller_datagrams_plays_on) {
     struct hc_client *client = hc_sim_client(sim, 0);
     unsigned received = 0;
     for (unsigned i = 0; i < EVENTS; i++)
-        ck_assert_int_eq(hc_sv_host_send_message(hc_sim_host(sim), client->link.connection.cid,
-                                                 event, sizeof event, hc_sim_host_now(sim)),
+        ck_assert_int_eq(hc_server_send_message(hc_sim_host(sim), client->link.connection.cid,
+                                                event, sizeof event, hc_sim_host_now(sim)),
                          HC_OK);
     narrow.most = MOST;
     narrow.silence_us = 0;

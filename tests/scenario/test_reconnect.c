@@ -37,7 +37,7 @@ static uint32_t events(const struct hc_sim *sim, unsigned client, enum hc_client
 }
 
 static const struct hc_server_stats *host_stats(struct hc_sim *sim) {
-    return hc_sv_host_stats(hc_sim_host(sim));
+    return hc_server_stats(hc_sim_host(sim));
 }
 
 static void set_blackout(struct hc_sim *sim, unsigned client, bool blackout) {
@@ -142,7 +142,7 @@ START_TEST(resets_are_limited_for_each_address_and_in_total) {
     enum { SECONDS = 2, EACH = 16, ALL = 10000 };
     struct hc_sim_config config = scenario_config_bare(1, 20, 504);
     struct hc_sim *sim = begin(&config);
-    struct hc_sv_host *host = hc_sim_host(sim);
+    struct hc_server *host = hc_sim_host(sim);
     struct hc_address stranger = hc_address_ipv4(192, 0, 2, 1, 5000), other, to;
     uint8_t bytes[HC_DATAGRAM_MAX] = {0}, out[HC_DATAGRAM_MAX];
     unsigned answers = 0;
@@ -151,14 +151,14 @@ START_TEST(resets_are_limited_for_each_address_and_in_total) {
         other = hc_address_ipv4(10, (uint8_t)(n >> 16), (uint8_t)(n >> 8), (uint8_t)n, 5000);
         struct hc_data data = {.cid = 0xffff0000u | n, .seq = 1 + n};
         size_t size = hc_datagram_put_data(&data, bytes), message_in;
-        ck_assert_int_eq(hc_sv_host_receive(host, &stranger, bytes, size, now_us), HC_UNEXPECTED);
-        while ((message_in = hc_sv_host_send(host, &to, out, now_us)) > 0) {
+        ck_assert_int_eq(hc_server_receive(host, &stranger, bytes, size, now_us), HC_UNEXPECTED);
+        while ((message_in = hc_server_send(host, &to, out, now_us)) > 0) {
             ck_assert_uint_le(message_in, size);
             answers += hc_address_equal(&to, &stranger);
         }
-        hc_sv_host_receive(host, &other, bytes, size, now_us);
+        hc_server_receive(host, &other, bytes, size, now_us);
     }
-    while (hc_sv_host_send(host, &to, out, now_us) > 0) {
+    while (hc_server_send(host, &to, out, now_us) > 0) {
     }
     ck_assert_uint_ge(answers, SECONDS * EACH / 2); // the total is shared with all others
     ck_assert_uint_le(answers, (SECONDS + 1) * EACH + 1);
@@ -219,7 +219,7 @@ START_TEST(a_client_has_its_players_again_after_a_longer_silence) {
         struct hc_sim *sim = silence.sim;
         silence_last(silence, (uint64_t)blackout_s * SECOND_US);
         ck_assert_int_eq(hc_client_state(hc_sim_client(sim, QUIET)), HC_CLIENT_RECONNECTING);
-        ck_assert_uint_eq(hc_sv_host_clients(hc_sim_host(sim)), 1);
+        ck_assert_uint_eq(hc_server_clients(hc_sim_host(sim)), 1);
         ck_assert_uint_eq(host_stats(sim)->lost, 1);
         silence_end(silence, 2 * SECOND_US);
         ck_assert_uint_eq(events(sim, QUIET, HC_CLIENT_EVENT_LOST), 1);
@@ -239,7 +239,7 @@ START_TEST(a_client_that_is_silent_for_forty_seconds_loses_its_players_and_frees
     hc_sim_run(sim, 39 * SECOND_US);
     ck_assert_uint_eq(host_stats(sim)->timeouts, 0);
     // Its players linger in the world and delay no final tick.
-    const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(sim));
+    const struct hc_timeline *timeline = hc_server_timeline(hc_sim_host(sim));
     hc_tick head = hc_timeline_head(timeline);
     ck_assert_uint_le(head - hc_sv_host_final(hc_sim_host(sim), NULL), 6);
     hc_sim_run(sim, 2 * SECOND_US);
@@ -346,10 +346,10 @@ static void rotate(struct hc_sim *sim, struct hc_token_ring *ring, uint8_t fill)
     uint8_t key[HC_TOKEN_KEY_SIZE];
     memset(key, fill, sizeof key);
     ck_assert_int_eq(hc_token_ring_publish(ring, key), HC_OK);
-    hc_sv_host_set_keys(hc_sim_host(sim), ring);
+    hc_server_set_keys(hc_sim_host(sim), ring);
     hc_sim_run(sim, SECOND_US);
     ck_assert_int_eq(hc_token_ring_use(ring), HC_OK);
-    hc_sv_host_set_keys(hc_sim_host(sim), ring);
+    hc_server_set_keys(hc_sim_host(sim), ring);
 }
 
 START_TEST(a_client_that_plays_through_two_key_rotations_reconnects_with_its_newest_ticket) {
@@ -409,12 +409,12 @@ static void exchange(struct hc_sim *sim, struct messages *messages) {
             hc_client_send_message(core, message, put_next(messages->sent[0], message)) == HC_OK;
     while ((message_in = hc_client_next_message(core, &size)) != NULL)
         check_next(&messages->received[1], message_in, size);
-    while ((message_in = hc_sv_host_next_message(hc_sim_host(sim), &received)) != NULL) {
+    while ((message_in = hc_server_next_message(hc_sim_host(sim), &received)) != NULL) {
         check_next(&messages->received[0], message_in, received.size);
         if (messages->sent[1] * ANSWERED < messages->received[0] &&
-            hc_sv_host_send_message(hc_sim_host(sim), received.cid, message,
-                                    put_next(messages->sent[1], message),
-                                    hc_sim_host_now(sim)) == HC_OK)
+            hc_server_send_message(hc_sim_host(sim), received.cid, message,
+                                   put_next(messages->sent[1], message),
+                                   hc_sim_host_now(sim)) == HC_OK)
             messages->sent[1]++;
     }
 }

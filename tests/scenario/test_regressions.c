@@ -18,7 +18,7 @@ static enum hc_client_state state_of(struct hc_sim *sim, unsigned client) {
 }
 
 static hc_tick host_head(struct hc_sim *sim) {
-    return hc_timeline_head(hc_sv_host_timeline(hc_sim_host(sim)));
+    return hc_timeline_head(hc_server_timeline(hc_sim_host(sim)));
 }
 
 START_TEST(a_fixed_redundancy_never_stalls_a_client_when_some_datagrams_are_lost) {
@@ -64,7 +64,7 @@ START_TEST(a_client_that_restarts_on_its_port_joins_a_full_server_again) {
         hc_sim_run(sim, 2 * SECOND_US);
         ck_assert_int_eq(state_of(sim, 0), HC_CLIENT_PLAYING);
         ck_assert_uint_eq(hc_sim_events(sim, 0)->count[HC_CLIENT_EVENT_DENIED], 0);
-        ck_assert_uint_eq(hc_sv_host_clients(hc_sim_host(sim)), places);
+        ck_assert_uint_eq(hc_server_clients(hc_sim_host(sim)), places);
         hc_sim_destroy(sim);
     }
 }
@@ -99,8 +99,8 @@ START_TEST(a_client_that_leaves_as_soon_as_it_joins_leaves_no_ghost_despite_reor
             if (state != HC_CLIENT_CONNECTING && state < HC_CLIENT_LEAVING)
                 hc_sim_leave(sim, 0);
         }
-        REQUIRE(hc_sv_host_stats(hc_sim_host(sim))->joins > 0, "seed %u: never let in", seed);
-        REQUIRE(hc_sv_host_clients(hc_sim_host(sim)) == 0, "seed %u: a ghost", seed);
+        REQUIRE(hc_server_stats(hc_sim_host(sim))->joins > 0, "seed %u: never let in", seed);
+        REQUIRE(hc_server_clients(hc_sim_host(sim)) == 0, "seed %u: a ghost", seed);
         hc_sim_destroy(sim);
     }
 }
@@ -121,7 +121,7 @@ START_TEST(an_older_connect_never_ends_the_newer_session_despite_reordering) {
         hc_sim_run(sim, 10 * SECOND_US);
         REQUIRE(state_of(sim, 0) == HC_CLIENT_PLAYING, "seed %u: in state %d", seed,
                 state_of(sim, 0));
-        REQUIRE(hc_sv_host_clients(hc_sim_host(sim)) == 1, "seed %u", seed);
+        REQUIRE(hc_server_clients(hc_sim_host(sim)) == 1, "seed %u", seed);
         hc_sim_destroy(sim);
     }
 }
@@ -187,11 +187,11 @@ START_TEST(no_prediction_uses_an_input_of_the_slots_previous_player) {
     hc_sim_run(sim, 100 * MS_US);
     hc_sim_set_link(sim, 0, NULL, &config.down);
     hc_sim_run(sim, 150 * MS_US);
-    const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(sim));
+    const struct hc_timeline *server = hc_server_timeline(hc_sim_host(sim));
     const struct hc_timeline *watcher = hc_client_timeline(hc_sim_client(sim, 0));
     uint8_t input[HC_INPUT_MAX];
     hc_tick known = 0;
-    ck_assert_uint_eq(hc_sv_host_stats(hc_sim_host(sim))->joins, 3);
+    ck_assert_uint_eq(hc_server_stats(hc_sim_host(sim))->joins, 3);
     ck_assert_uint_eq(hc_client_player(hc_sim_client(sim, 2), 0), slot);
     ck_assert(!hc_timeline_newest_input(server, slot, host_head(sim), &known, input));
     ck_assert(!hc_timeline_newest_input(watcher, slot, host_head(sim), &known, input));
@@ -263,8 +263,8 @@ START_TEST(messages_during_a_blackout_do_not_displace_snapshots) {
     struct hc_client *core = hc_sim_client(sim, 0);
     const struct hc_client_stats *stats = hc_client_stats(core);
     for (unsigned i = 0; i < MESSAGES; i++)
-        ck_assert_int_eq(hc_sv_host_send_message(hc_sim_host(sim), core->link.connection.cid,
-                                                 message, sizeof message, hc_sim_host_now(sim)),
+        ck_assert_int_eq(hc_server_send_message(hc_sim_host(sim), core->link.connection.cid,
+                                                message, sizeof message, hc_sim_host_now(sim)),
                          HC_OK);
     struct hc_network_sim_config blackout = config.up;
     blackout.loss_ppm = 1000000; // so that the messages are sent repeatedly
@@ -297,8 +297,8 @@ START_TEST(a_low_snapshot_rate_does_not_delay_messages) {
     hc_sim_run(sim, 3 * SECOND_US);
     struct hc_client *core = hc_sim_client(sim, 0);
     for (unsigned i = 0; i < MESSAGES; i++)
-        ck_assert_int_eq(hc_sv_host_send_message(hc_sim_host(sim), core->link.connection.cid,
-                                                 message, sizeof message, hc_sim_host_now(sim)),
+        ck_assert_int_eq(hc_server_send_message(hc_sim_host(sim), core->link.connection.cid,
+                                                message, sizeof message, hc_sim_host_now(sim)),
                          HC_OK);
     hc_sim_run(sim, WITHIN_S * SECOND_US);
     unsigned received = 0;

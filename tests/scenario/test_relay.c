@@ -65,7 +65,7 @@ static void inject(struct scene *scene, struct hc_sim *sim, const uint8_t *bytes
     struct hc_address from = hc_address_ipv4(127, 0, 0, 1, port);
     neighbour->copied++;
     if (neighbour->setup.copying == LONG_BEFORE)
-        hc_sv_host_receive(hc_sim_host(sim), &from, bytes, size, hc_sim_host_now(sim));
+        hc_server_receive(hc_sim_host(sim), &from, bytes, size, hc_sim_host_now(sim));
     else
         hc_sim_inject(sim, 0, port, bytes, size);
 }
@@ -154,7 +154,7 @@ static struct outcome play_with_neighbour(struct setup setup) {
     for (unsigned c = 0; c < CLIENTS; c++)
         ck_assert(hc_sim_connect(sim, c));
     hc_sim_run(sim, 2 * SECOND_US);
-    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(sim));
+    const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(sim));
     struct outcome outcome = {.bytes_out = stats->bytes_out};
     scene->snapshots = scene->silence_us = 0;
     scene->neighbour.active = !setup.begins_late;

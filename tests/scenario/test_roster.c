@@ -69,13 +69,13 @@ static void play_with_comings_and_goings(uint64_t seed) {
         agreeing++;
     }
     uint32_t leaves, most = most_joins_of_a_slot(scenario, &leaves);
-    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(scenario->sim));
     printf("seed %lu: %lu joins, %lu leaves, %lu timeouts, a slot was used %u times, %u agree\n",
            (unsigned long)seed, (unsigned long)stats->joins, (unsigned long)stats->leaves,
            (unsigned long)stats->timeouts, most, agreeing);
     ck_assert_uint_ge(most, 2);
     ck_assert_uint_gt(leaves, 5);
-    ck_assert_uint_eq(agreeing, hc_sv_host_clients(hc_sim_host(scenario->sim)));
+    ck_assert_uint_eq(agreeing, hc_server_clients(hc_sim_host(scenario->sim)));
     record_check_plain(scenario->record);
     scenario_destroy(scenario);
 }
@@ -116,7 +116,7 @@ START_TEST(a_leave_frees_the_slot_for_the_next_client) {
     ck_assert_int_eq(scenario_client_state(scenario, 0), HC_CLIENT_CLOSED);
     ck_assert_int_eq(hc_sim_events(scenario->sim, 0)->last.kind, HC_CLIENT_EVENT_CLOSED);
     ck_assert_int_eq(hc_sim_events(scenario->sim, 0)->last.close, HC_CLOSE_LEFT);
-    ck_assert_uint_eq(hc_sv_host_clients(hc_sim_host(scenario->sim)), 0);
+    ck_assert_uint_eq(hc_server_clients(hc_sim_host(scenario->sim)), 0);
     ck_assert(hc_sim_connect(scenario->sim, 1));
     hc_sim_run(scenario->sim, SECOND_US);
     ck_assert_int_eq(scenario_client_state(scenario, 1), HC_CLIENT_PLAYING);

@@ -2,7 +2,7 @@
 #include "tests/scenario/scenario.h"
 
 #include "hindcast/arena.h"
-#include "server/host_internal.h"
+#include "server/state.h"
 #include "tests/run_suite.h"
 
 enum {
@@ -13,42 +13,42 @@ enum {
     BEGIN_US = 5000000,
 };
 
-static struct hc_sv_host *begin_host(void) {
+static struct hc_server *begin_host(void) {
     struct hc_server_config config = hc_test_server_config(&hc_arena);
     struct hc_sv_host_test test = hc_sv_host_test_default();
     test.ticks_per_advance = BURST;
     config.tick_rate = RATE;
-    struct hc_sv_host *host = hc_sv_host_create(&config, &test, HC_TEST_UNIX_US, BEGIN_US);
+    struct hc_server *host = hc_sv_host_create(&config, &test, HC_TEST_UNIX_US, BEGIN_US);
     ck_assert_ptr_nonnull(host);
     return host;
 }
 
-static hc_tick head_of(struct hc_sv_host *host) {
-    return hc_timeline_head(hc_sv_host_timeline(host));
+static hc_tick head_of(struct hc_server *host) {
+    return hc_timeline_head(hc_server_timeline(host));
 }
 
 START_TEST(a_server_that_is_a_burst_late_catches_up) {
-    struct hc_sv_host *host = begin_host();
-    hc_sv_host_advance(host, BEGIN_US + hc_tick_due_us(BURST, RATE));
+    struct hc_server *host = begin_host();
+    hc_server_advance(host, BEGIN_US + hc_tick_due_us(BURST, RATE));
     ck_assert_uint_eq(head_of(host), BURST);
-    ck_assert_uint_eq(hc_sv_host_stats(host)->ticks_missed, 0);
-    ck_assert_uint_eq(hc_sv_host_deadline(host), BEGIN_US + hc_tick_due_us(BURST + 1, RATE));
-    hc_sv_host_destroy(host);
+    ck_assert_uint_eq(hc_server_stats(host)->ticks_missed, 0);
+    ck_assert_uint_eq(hc_server_deadline(host), BEGIN_US + hc_tick_due_us(BURST + 1, RATE));
+    hc_server_destroy(host);
 }
 END_TEST
 
 START_TEST(a_server_that_is_later_leaves_out_ticks_and_keeps_its_schedule) {
-    struct hc_sv_host *host = begin_host();
+    struct hc_server *host = begin_host();
     uint64_t missed_us = SECOND_US; // a whole number of ticks
     uint64_t next_us = BEGIN_US + missed_us + hc_tick_due_us(BURST + 1, RATE);
-    hc_sv_host_advance(host, next_us - SECOND_US / RATE / 2);
+    hc_server_advance(host, next_us - SECOND_US / RATE / 2);
     ck_assert_uint_eq(head_of(host), BURST);
-    ck_assert_uint_eq(hc_sv_host_stats(host)->ticks_missed, RATE);
-    ck_assert_uint_eq(hc_sv_host_deadline(host), next_us);
-    hc_sv_host_advance(host, next_us);
+    ck_assert_uint_eq(hc_server_stats(host)->ticks_missed, RATE);
+    ck_assert_uint_eq(hc_server_deadline(host), next_us);
+    hc_server_advance(host, next_us);
     ck_assert_uint_eq(head_of(host), BURST + 1);
-    ck_assert_uint_eq(hc_sv_host_stats(host)->ticks_missed, RATE);
-    hc_sv_host_destroy(host);
+    ck_assert_uint_eq(hc_server_stats(host)->ticks_missed, RATE);
+    hc_server_destroy(host);
 }
 END_TEST
 
@@ -61,7 +61,7 @@ struct sent {
 
 static void host_ticked(void *context, struct hc_sim *sim) {
     struct sent *sent = context;
-    const struct hc_sv_host *host = hc_sim_host(sim);
+    const struct hc_server *host = hc_sim_host(sim);
     for (unsigned i = 0; i < CLIENTS; i++) {
         const struct hc_sv_client *client = &host->clients.peers[i].replication;
         hc_tick head = client->newest_head;

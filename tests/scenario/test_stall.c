@@ -56,7 +56,7 @@ START_TEST(a_blackout_stalls_only_its_client) {
     ck_assert_uint_ge(stats->stalled_ticks, 120 - config.client.prediction_limit);
     scenario->hands_off = true;
     hc_sim_run(scenario->sim, 3 * SECOND_US);
-    hc_tick server = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(scenario->sim)));
+    hc_tick server = hc_timeline_head(hc_server_timeline(hc_sim_host(scenario->sim)));
     for (unsigned i = 0; i < CLIENTS; i++) {
         const struct hc_client *core = hc_sim_client(scenario->sim, i);
         ck_assert(i == VICTIM || hc_client_stats(core)->stalls == 0);

@@ -201,7 +201,7 @@ static bool tamper(void *context, struct hc_sim *sim, unsigned client, uint8_t *
 // ---- The match ----------------------------------------------------------------------------------
 
 static void count(struct hc_sim *sim, struct aim_result *result) {
-    const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(sim));
+    const struct hc_timeline *timeline = hc_server_timeline(hc_sim_host(sim));
     hc_tick final = hc_sv_host_final(hc_sim_host(sim), NULL);
     *result = (struct aim_result){.shots = 0};
     for (hc_entity e = 1; e <= PLAYERS; e++) {
@@ -252,9 +252,9 @@ bool aim_match(const struct aim_setting *setting, struct aim_result *result) {
         result->others_ticks /= PLAYERS;
         for (unsigned i = 0; i < PLAYERS; i++)
             result->mismatches += hc_client_stats(hc_sim_client(sim, i))->hash_mismatches;
-        result->inputs = hc_sv_host_stats(hc_sim_host(sim))->inputs_received;
-        result->unsent = hc_sv_host_stats(hc_sim_host(sim))->shown_ago_unsent;
-        result->limited = hc_sv_host_stats(hc_sim_host(sim))->shown_ago_limited;
+        result->inputs = hc_server_stats(hc_sim_host(sim))->inputs_received;
+        result->unsent = hc_server_stats(hc_sim_host(sim))->shown_ago_unsent;
+        result->limited = hc_server_stats(hc_sim_host(sim))->shown_ago_limited;
     }
     hc_sim_destroy(sim);
     return good;

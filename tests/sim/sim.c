@@ -42,7 +42,7 @@ struct hc_sim {
     struct hc_sim_config config;
     uint8_t host_secret[HC_SERVER_SECRET_SIZE];
     uint64_t now;
-    struct hc_sv_host *host;
+    struct hc_server *host;
     uint64_t frozen_us; ///< the host is stopped until then
     hc_tick host_head;
     uint32_t restarts;
@@ -122,7 +122,7 @@ static void set_client_deadline(struct hc_sim *sim, unsigned client) {
 }
 
 static void set_host_deadline(struct hc_sim *sim) {
-    uint64_t when = hc_sv_host_deadline(sim->host);
+    uint64_t when = hc_server_deadline(sim->host);
     if (when != UINT64_MAX)
         when = when > HOST_EPOCH_US ? when - HOST_EPOCH_US : 0;
     hc_deadlines_set(sim->deadlines, host_entry(sim), not_before(when, sim->frozen_us));
@@ -163,7 +163,7 @@ static const uint8_t *open_for_hook(struct hc_sim *sim, bool to_server, const ui
 static void poll_host_events(struct hc_sim *sim) {
     const struct hc_sim_hooks *hooks = &sim->config.hooks;
     struct hc_server_event event;
-    while (hc_sv_host_poll_event(sim->host, &event))
+    while (hc_server_poll_event(sim->host, &event))
         if (hooks->host_event != NULL)
             hooks->host_event(sim->config.context, sim, &event);
 }
@@ -175,7 +175,7 @@ static void call_host_works(const struct hc_sim *sim, enum hc_sim_work work, boo
 
 static size_t host_send(struct hc_sim *sim, struct hc_address *to, uint8_t *bytes) {
     call_host_works(sim, HC_SIM_WORK_SEND, true);
-    size_t size = hc_sv_host_send(sim->host, to, bytes, hc_sim_host_now(sim));
+    size_t size = hc_server_send(sim->host, to, bytes, hc_sim_host_now(sim));
     call_host_works(sim, HC_SIM_WORK_SEND, false);
     return size;
 }
@@ -289,8 +289,8 @@ static void deliver_up(struct hc_sim *sim, unsigned client) {
         call_host_works(sim, HC_SIM_WORK_RECEIVE, true);
         bool data = hc_datagram_kind(packet + PORT_SIZE, size) == HC_DATAGRAM_DATA;
         uint64_t ahead_us = data ? sim->config.arrivals_ahead_us : 0;
-        enum hc_status status = hc_sv_host_receive(sim->host, &from, packet + PORT_SIZE, size,
-                                                   hc_sim_host_now(sim) + ahead_us);
+        enum hc_status status = hc_server_receive(sim->host, &from, packet + PORT_SIZE, size,
+                                                  hc_sim_host_now(sim) + ahead_us);
         call_host_works(sim, HC_SIM_WORK_RECEIVE, false);
         // Only an accepted one: a thief's CONNECT may name another client's nonce.
         if (status == HC_OK && hc_datagram_kind(packet + PORT_SIZE, size) == HC_DATAGRAM_CONNECT)
@@ -331,10 +331,10 @@ static void advance_host(struct hc_sim *sim) {
     if (sim->config.hooks.host_advances != NULL)
         sim->config.hooks.host_advances(sim->config.context, sim);
     call_host_works(sim, HC_SIM_WORK_ADVANCE, true);
-    hc_sv_host_advance(sim->host, hc_sim_host_now(sim));
+    hc_server_advance(sim->host, hc_sim_host_now(sim));
     call_host_works(sim, HC_SIM_WORK_ADVANCE, false);
     poll_host_events(sim);
-    const struct hc_timeline *timeline = hc_sv_host_timeline(sim->host);
+    const struct hc_timeline *timeline = hc_server_timeline(sim->host);
     hc_tick head = hc_timeline_head(timeline);
     if (head != sim->host_head) {
         sim->host_head = head;
@@ -449,7 +449,7 @@ static bool create_host(struct hc_sim *sim) {
 }
 
 bool hc_sim_restart_host(struct hc_sim *sim) {
-    hc_sv_host_destroy(sim->host);
+    hc_server_destroy(sim->host);
     sim->restarts++;
     sim->host_head = 0;
     bool created = create_host(sim);
@@ -489,7 +489,7 @@ void hc_sim_destroy(struct hc_sim *sim) {
         hc_network_sim_destroy(sim->seats[i].up);
         hc_network_sim_destroy(sim->seats[i].down);
     }
-    hc_sv_host_destroy(sim->host);
+    hc_server_destroy(sim->host);
     hc_deadlines_destroy(sim->deadlines);
     hc_unsealer_destroy(sim->unsealer);
     free(sim->seats);
@@ -649,12 +649,12 @@ uint16_t hc_sim_port(const struct hc_sim *sim) {
 }
 
 void hc_sim_shutdown(struct hc_sim *sim) {
-    hc_sv_host_shutdown(sim->host, hc_sim_host_now(sim));
+    hc_server_shutdown(sim->host, hc_sim_host_now(sim));
     set_host_deadline(sim);
 }
 
 void hc_sim_announce_restart(struct hc_sim *sim, uint32_t seconds) {
-    hc_sv_host_restart(sim->host, seconds, hc_sim_host_now(sim));
+    hc_server_restart(sim->host, seconds, hc_sim_host_now(sim));
     set_host_deadline(sim);
 }
 
@@ -682,7 +682,7 @@ const struct hc_sim_config *hc_sim_config(const struct hc_sim *sim) {
     return &sim->config;
 }
 
-struct hc_sv_host *hc_sim_host(struct hc_sim *sim) {
+struct hc_server *hc_sim_host(struct hc_sim *sim) {
     return sim->host;
 }
 

@@ -214,7 +214,7 @@ uint64_t hc_sim_trace(const struct hc_sim *sim);
 const struct hc_sim_config *hc_sim_config(const struct hc_sim *sim);
 
 unsigned hc_sim_clients(const struct hc_sim *sim);
-struct hc_sv_host *hc_sim_host(struct hc_sim *sim);
+struct hc_server *hc_sim_host(struct hc_sim *sim);
 
 /// The configuration of the client's last connect, with its credential and its entropy.
 const struct hc_client_config *hc_sim_client_config(const struct hc_sim *sim, unsigned client);

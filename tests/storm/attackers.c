@@ -105,7 +105,7 @@ static void forge(struct storm_match *match, unsigned client, enum storm_attack 
     uint32_t players = (uint32_t)storm_client_get(match, client, STORM_C_players);
     if (taped == NULL)
         return;
-    hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));
+    hc_tick head = hc_timeline_head(hc_server_timeline(hc_sim_host(match->sim)));
     struct hc_input_message message = {.client_tick = head, .force_before = head, .first = head};
     message.count = players > 0 ? 1 + random_of(match, 40) : 0;
     struct hc_data data = {.cid = read_u32(taped->head + DATA_CID_AT),
@@ -273,6 +273,6 @@ bool storm_attackers_tamper(struct storm_match *match, unsigned client, uint8_t 
         return true;
     if ((ways & STORM_ATTACK_NO_ACK) != 0)
         memset(bytes + DATA_ACK_AT, 0, 8);
-    hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));
+    hc_tick head = hc_timeline_head(hc_server_timeline(hc_sim_host(match->sim)));
     return (ways & STORM_ATTACK_SILENT) == 0 || head < SILENT_FROM;
 }

@@ -53,8 +53,8 @@ FAULTS = {
     "final-not-minimum": Fault(
         "server/ticks.c",
         "F follows the last player instead of the one that is farthest behind",
-        "            final = hc_tick_min(final, hc_timeline_inputs_through(host->timeline, p) + 1);\n",
-        "            final = hc_tick_min(head, hc_timeline_inputs_through(host->timeline, p) + 1);\n",
+        "            final = hc_tick_min(final, hc_timeline_inputs_through(server->timeline, p) + 1);\n",
+        "            final = hc_tick_min(head, hc_timeline_inputs_through(server->timeline, p) + 1);\n",
     ),
     # ---- Inputs ----
     "last-write-wins": Fault(
@@ -93,8 +93,8 @@ FAULTS = {
     "window-closes-early": Fault(
         "server/ticks.c",
         "inputs are forced a tick before they leave the window",
-        "            hc_sv_receive_force(host, peer, p, head - late_limit + 1);\n",
-        "            hc_sv_receive_force(host, peer, p, head - late_limit + 2);\n",
+        "            hc_sv_inputs_force(server, peer, p, head - late_limit + 1);\n",
+        "            hc_sv_inputs_force(server, peer, p, head - late_limit + 2);\n",
     ),
     "stamped-twice": Fault(
         "client/predict.c",
@@ -300,7 +300,7 @@ FAULTS = {
         "server/ticks.c",
         "only every other tick that is due has a snapshot",
         "        peer->snapshot_due = true;\n        peer->snapshot_credit = 0;\n",
-        "        peer->snapshot_due = hc_timeline_head(host->timeline) % 2 == 0;\n",
+        "        peer->snapshot_due = hc_timeline_head(server->timeline) % 2 == 0;\n",
     ),
     "unit-skipped": Fault(
         "server/replication/snapshot.c",
@@ -366,11 +366,11 @@ FAULTS = {
         "    if (!acks_possible(sent, ack, ack_bits) && ack == 0)\n",
     ),
     "proof-not-checked": Fault(
-        "server/handshake.c",
+        "server/admission.c",
         "a copied token admits a client without its secret",
-        "    attempt.proven = status == HC_OK;\n",
+        "    attempt->proven = status == HC_OK;\n",
         "    status = HC_OK;\n"
-        "    attempt.proven = true;\n",
+        "    attempt->proven = true;\n",
     ),
     "messages-acknowledge-all": Fault(
         "server/replication/sent_log.c",
@@ -379,10 +379,10 @@ FAULTS = {
         "            return place;\n",
     ),
     "attempt-again": Fault(
-        "server/handshake.c",
+        "server/admission.c",
         "a late CONNECT of an attempt that has ended is admitted again",
-        "    if (hc_sv_clients_has_ended(&host->clients, client_id, connect->client_nonce, now_us))\n",
-        "    if (now_us == 0 && hc_sv_clients_has_ended(&host->clients, client_id, connect->client_nonce, now_us))\n",
+        "    if (hc_sv_clients_has_ended(clients, client_id, connect->client_nonce, now_us))\n",
+        "    if (now_us == 0 && hc_sv_clients_has_ended(clients, client_id, connect->client_nonce, now_us))\n",
     ),
     # ---- Game events ----
     "event-shown-again": Fault(
@@ -418,7 +418,7 @@ FAULTS = {
         ".own = hc_tick_max(hc_tick_back(head, behind.others), behind.oldest)",
     ),
     "shown-tick-unlimited": Fault(
-        "server/receive.c",
+        "server/inputs.c",
         "a client may claim to have been shown any old tick",
         "hc_tick_back(acked, client->display_offset + 1);",
         "hc_tick_back(acked, client->display_offset + 100);",
@@ -470,8 +470,8 @@ FAULTS = {
     "pinned-too-short": Fault(
         "server/sessions.c",
         "the players of a lost client linger for half of the time",
-        "    hc_sv_peer_lose(peer, now_us + host->config.linger_us, now_us);\n",
-        "    hc_sv_peer_lose(peer, now_us + host->config.linger_us / 2, now_us);\n",
+        "    hc_sv_peer_lose(peer, now_us + server->config.linger_us, now_us);\n",
+        "    hc_sv_peer_lose(peer, now_us + server->config.linger_us / 2, now_us);\n",
     ),
     "pinned-for-good": Fault(
         "server/sessions.c",
@@ -483,9 +483,9 @@ FAULTS = {
         "server/ticks.c",
         "the inputs of a lingering client are waited for",
         "        if (hc_sv_peer_lingers(peer))\n"
-        "            hc_sv_receive_force",
+        "            hc_sv_inputs_force",
         "        if (hc_sv_peer_lingers(peer) && head == HC_NO_TICK)\n"
-        "            hc_sv_receive_force",
+        "            hc_sv_inputs_force",
     ),
     "unreliable-twice": Fault(
         "proto/connection.c",
@@ -507,15 +507,15 @@ FAULTS = {
     "old-inputs-waited-for": Fault(
         "server/handshake.c",
         "a client that reconnects may still send inputs from before",
-        "            hc_sv_receive_force(host, peer, peer->replication.own[i],\n"
-        "                                hc_timeline_head(host->timeline));\n",
-        "            hc_sv_receive_force(host, peer, peer->replication.own[i], 0);\n",
+        "            hc_sv_inputs_force(server, peer, peer->replication.own[i],\n"
+        "                                hc_timeline_head(server->timeline));\n",
+        "            hc_sv_inputs_force(server, peer, peer->replication.own[i], 0);\n",
     ),
     "resumed-always": Fault(
         "server/handshake.c",
         "every client that takes players over resumes the messages, too",
-        "    build_accept(host, peer, attempt, resumed, now_us);\n",
-        "    build_accept(host, peer, attempt, true, now_us);\n",
+        "    build_accept(server, peer, exchange, resumed, now_us);\n",
+        "    build_accept(server, peer, exchange, true, now_us);\n",
     ),
     "messages-acked-unreceived": Fault(
         "proto/events.c",
@@ -534,7 +534,7 @@ FAULTS = {
         "another process of the same user gets the rest of the messages to the one before",
         "    if (!resumed) {\n"
         "        hc_sv_program_drop",
-        "    if (!resumed && named == 1) {\n"
+        "    if (!resumed && now_us == 0) {\n"
         "        hc_sv_program_drop",
     ),
     "messages-before-all": Fault(
@@ -570,8 +570,8 @@ FAULTS = {
     "nonces-again": Fault(
         "server/handshake.c",
         "a connection that takes another's place keeps its key, and begins anew with its nonces",
-        "    derive_keys(host, attempt, cid, &keys);\n",
-        "    derive_keys(host, attempt, cid, &keys);\n"
+        "    derive_keys(server, attempt, exchange, cid, &keys);\n",
+        "    derive_keys(server, attempt, exchange, cid, &keys);\n"
         "    if (peer->connection.cid != 0)\n"
         "        memcpy(keys.s2c, peer->connection.sealer.key, sizeof keys.s2c);\n",
     ),
@@ -594,10 +594,10 @@ FAULTS = {
         "    peer->address = *from;\n",
     ),
     "ticks-not-left-out": Fault(
-        "server/ticks.c",
+        "server/host.c",
         "a server that is far behind does all ticks after all, burst after burst",
-        "    while (tick_due(host, now_us)) {\n",
-        "    while (tick_due(host, now_us) && now_us == UINT64_MAX) {\n",
+        "    while (hc_sv_ticks_are_due(server, now_us)) {\n",
+        "    while (hc_sv_ticks_are_due(server, now_us) && now_us == UINT64_MAX) {\n",
     ),
     "epoch-not-set-on": Fault(
         "server/schedule.c",

@@ -64,7 +64,7 @@ int64_t storm_match_get(const struct storm_match *match, enum storm_match_key ke
 }
 
 const struct hc_timeline *storm_match_timeline(const struct storm_match *match) {
-    return hc_sv_host_timeline(hc_sim_host(match->sim));
+    return hc_server_timeline(hc_sim_host(match->sim));
 }
 
 hc_tick storm_match_head(const struct storm_match *match) {
@@ -532,7 +532,7 @@ static void run_until(struct storm_match *match, uint64_t until_us) {
 }
 
 static hc_tick head_of(const struct storm_match *match) {
-    return hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));
+    return hc_timeline_head(hc_server_timeline(hc_sim_host(match->sim)));
 }
 
 /// The calm lasts until the server has done the ticks of a match: after a brief storm, or when it

@@ -2,7 +2,7 @@
 #include "client/client.h"
 #include "hindcast/rng.h"
 #include "proto/datagram.h"
-#include "server/host_internal.h"
+#include "server/state.h"
 #include "tests/storm/checkers/checker.h"
 #include "tests/storm/checkers/truth.h"
 
@@ -72,9 +72,9 @@ static void host_advances(void *context, struct hc_sim *sim) {
 
 static void host_ticked(void *context, struct hc_sim *sim) {
     struct storm_match *match = context;
-    const struct hc_sv_host *host = hc_sim_host(sim);
+    const struct hc_server *host = hc_sim_host(sim);
     STORM_NOTE(match, "the server ticks, final %u, rewound %u", hc_sv_host_final(host, NULL),
-               hc_timeline_stats(hc_sv_host_timeline(host))->depth);
+               hc_timeline_stats(hc_server_timeline(host))->depth);
     EACH(match, host_ticked, match, STATE);
 }
 
@@ -394,7 +394,7 @@ void storm_observe_calm(struct storm_match *match) {
 
 void storm_observe_end(struct storm_match *match) {
     EACH(match, end, match, STATE);
-    match->outcome->rewinds = hc_sv_host_stats(hc_sim_host(match->sim))->rewind_depth.count;
+    match->outcome->rewinds = hc_server_stats(hc_sim_host(match->sim))->rewind_depth.count;
     match->outcome->resimulated = hc_timeline_stats(storm_match_timeline(match))->resimulated_ticks;
 }
 

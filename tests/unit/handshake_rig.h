@@ -3,7 +3,8 @@
 
 #include "hindcast/arena.h"
 #include "proto/message.h"
-#include "server/host_internal.h"
+#include "server/host.h"
+#include "server/state.h"
 #include "tests/sim/endpoint.h"
 
 #include <check.h>
@@ -13,7 +14,7 @@
 enum { SECOND_US = 1000000, CLIENTS = 8, SPECTATORS = 4, PER_ADDRESS = 6 };
 
 static struct hc_server_config config;
-static struct hc_sv_host *host;
+static struct hc_server *host;
 static uint64_t now_us, serial;
 static size_t answered; ///< bytes of the newest answer
 static uint8_t answer[HC_DATAGRAM_MAX];
@@ -32,7 +33,7 @@ static inline void set_up(void) {
 }
 
 static inline void tear_down(void) {
-    hc_sv_host_destroy(host);
+    hc_server_destroy(host);
 }
 
 /// Delivers a datagram and collects all answers. The last one to its sender stays in `answer`.
@@ -41,10 +42,10 @@ static inline enum hc_status deliver(const struct hc_address *from, const uint8_
     uint8_t sent[HC_DATAGRAM_MAX];
     struct hc_address to;
     size_t got;
-    enum hc_status status = hc_sv_host_receive(host, from, bytes, size, now_us);
+    enum hc_status status = hc_server_receive(host, from, bytes, size, now_us);
     answered = 0;
     in += size;
-    while ((got = hc_sv_host_send(host, &to, sent, now_us)) > 0) {
+    while ((got = hc_server_send(host, &to, sent, now_us)) > 0) {
         out += got;
         if (!hc_address_equal(&to, from))
             continue;

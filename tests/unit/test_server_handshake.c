@@ -13,14 +13,14 @@ START_TEST(client_with_the_secret_of_a_valid_token_is_admitted_once) {
     ck_assert_int_eq(send_connect(&client), HC_OK);
     ck_assert_uint_eq(answered, size);
     ck_assert_mem_eq(answer, first, size);
-    ck_assert_uint_eq(hc_sv_host_clients(host), 1);
+    ck_assert_uint_eq(hc_server_clients(host), 1);
 }
 END_TEST
 
 /// Begins the host's Unix time anew, 100 s later.
 static void expire_tokens(void) {
-    host->unix_time = (struct hc_unix_time){.read = false};
-    hc_sv_host_set_time(host, HC_TEST_UNIX_US + 100 * (uint64_t)SECOND_US, now_us);
+    host->admission.unix_time = (struct hc_unix_time){.read = false};
+    hc_server_set_time(host, HC_TEST_UNIX_US + 100 * (uint64_t)SECOND_US, now_us);
 }
 
 START_TEST(admitted_attempt_is_not_checked_again) {
@@ -32,7 +32,7 @@ START_TEST(admitted_attempt_is_not_checked_again) {
     ck_assert_int_eq(send_connect(&client), HC_OK);
     ck_assert_uint_eq(answered, sizeof first);
     ck_assert_mem_eq(answer, first, sizeof first);
-    ck_assert_uint_eq(hc_sv_host_stats(host)->denied, 0);
+    ck_assert_uint_eq(hc_server_stats(host)->denied, 0);
 }
 END_TEST
 
@@ -55,8 +55,8 @@ START_TEST(attempt_has_one_connection_and_one_accept_at_any_address) {
     ck_assert_int_eq(send_empty(&elsewhere), HC_OK);
     ck_assert_int_eq(send_connect(&client), HC_DUPLICATE); // from now on its DATA show its address
     ck_assert(hc_address_equal(&host->clients.peers[0].address, &elsewhere.from));
-    ck_assert_uint_eq(hc_sv_host_stats(host)->joins, 1);
-    ck_assert_uint_eq(hc_sv_host_stats(host)->resumed, 0);
+    ck_assert_uint_eq(hc_server_stats(host)->joins, 1);
+    ck_assert_uint_eq(hc_server_stats(host)->resumed, 0);
 }
 END_TEST
 
@@ -88,7 +88,7 @@ START_TEST(connect_with_a_key_of_low_order_changes_nothing) {
         hc_token_put_proof(client.endpoint.credential.secret, bytes);
         ck_assert_int_eq(deliver(&client.from, bytes, size), HC_MALFORMED);
         ck_assert_uint_eq(answered, 0);
-        ck_assert_uint_eq(hc_sv_host_clients(host), 0);
+        ck_assert_uint_eq(hc_server_clients(host), 0);
     }
     ck_assert(connects(&client)); // neither the token nor the nonce is used
 }
@@ -103,7 +103,7 @@ START_TEST(deny_names_the_fault_of_the_token) {
         struct hc_token token = token_of(1);
         struct hc_token_key key = ring.keys[0];
         struct client client = client_at(loopback((uint16_t)(1000 + fault)), 1);
-        const struct hc_server_denials *denials = &hc_sv_host_stats(host)->denials[reasons[fault]];
+        const struct hc_server_denials *denials = &hc_server_stats(host)->denials[reasons[fault]];
         uint64_t before = denials->count;
         key.id = (uint8_t)(key.id + (fault == 0));
         key.key[3] ^= fault == 1;
@@ -119,7 +119,7 @@ START_TEST(deny_names_the_fault_of_the_token) {
         ck_assert(hc_address_equal(&denials->address, &client.from));
         ck_assert(denials->proven == proven && denials->client_id == (proven ? 1 : 0));
     }
-    ck_assert_uint_eq(hc_sv_host_clients(host), 0);
+    ck_assert_uint_eq(hc_server_clients(host), 0);
 }
 END_TEST
 
@@ -131,7 +131,7 @@ START_TEST(expired_token_without_its_secret_gets_no_answer) {
     thief.endpoint.credential.secret[0] ^= 1;
     ck_assert_int_eq(send_connect(&thief), HC_MALFORMED);
     ck_assert_uint_eq(answered, 0);
-    ck_assert_uint_eq(hc_sv_host_stats(host)->unproven, 1);
+    ck_assert_uint_eq(hc_server_stats(host)->unproven, 1);
 }
 END_TEST
 
@@ -143,7 +143,7 @@ START_TEST(connected_user_is_denied_until_its_connection_is_silent) {
     now_us += SECOND_US;
     begin_attempt(&second);
     ck_assert(connects(&second));
-    ck_assert_uint_eq(hc_sv_host_clients(host), 1);
+    ck_assert_uint_eq(hc_server_clients(host), 1);
 }
 END_TEST
 
@@ -157,7 +157,7 @@ START_TEST(client_that_proves_its_last_connection_continues_it_at_once) {
         ck_assert(connects(&client)); // also while the client has sent nothing with its last keys
         ck_assert(n != 1 || send_data(&client, NULL, 0) == HC_OK);
     }
-    ck_assert_uint_eq(hc_sv_host_stats(host)->resumed, 3);
+    ck_assert_uint_eq(hc_server_stats(host)->resumed, 3);
 }
 END_TEST
 
@@ -221,9 +221,9 @@ START_TEST(token_opens_one_session_and_reopens_it_while_it_lasts) {
     now_us += SECOND_US;
     begin_attempt(&client); // as if its ACCEPT was lost
     ck_assert(connects(&client));
-    ck_assert_uint_eq(hc_sv_host_stats(host)->resumed, 1);
+    ck_assert_uint_eq(hc_server_stats(host)->resumed, 1);
     leave(&client);
-    ck_assert_uint_eq(hc_sv_host_clients(host), 0);
+    ck_assert_uint_eq(hc_server_clients(host), 0);
     begin_attempt(&client);
     ck_assert_int_eq(send_connect(&client), HC_OK);
     ck_assert(is_denied(&client, HC_DENY_USED, true));
@@ -257,7 +257,7 @@ START_TEST(ticket_reopens_its_session_until_a_later_one_is_used) {
     begin_attempt(&second);
     ck_assert_int_eq(send_connect(&second), HC_OK);
     ck_assert(is_denied(&second, HC_DENY_EXPIRED, true));
-    ck_assert_uint_eq(hc_sv_host_stats(host)->joins, 1);
+    ck_assert_uint_eq(hc_server_stats(host)->joins, 1);
 }
 END_TEST
 
@@ -319,7 +319,7 @@ START_TEST(client_that_is_denied_more_players_retains_its_own) {
     begin_attempt(&client);
     client.connect.players = HC_OWN_PLAYERS_MAX; // of eight, its own one included
     ck_assert(connects(&client));
-    ck_assert_uint_eq(hc_sv_host_stats(host)->leaves, 1);
+    ck_assert_uint_eq(hc_server_stats(host)->leaves, 1);
     struct client third = client_at(loopback(1002), 3);
     ck_assert_int_eq(send_connect(&third), HC_OK);
     ck_assert(is_denied(&third, HC_DENY_FULL, true));
@@ -337,11 +337,11 @@ START_TEST(client_that_is_denied_more_players_retains_its_own) {
     other.connect.players = 1;
     ck_assert_int_eq(send_connect(&other), HC_OK);
     ck_assert(is_denied(&other, HC_DENY_FULL, true));
-    ck_assert_uint_eq(hc_sv_host_stats(host)->leaves, 3);
+    ck_assert_uint_eq(hc_server_stats(host)->leaves, 3);
     other.connect.players = 0;
     ck_assert(connects(&other)); // it watches as before
-    ck_assert_uint_eq(hc_sv_host_stats(host)->leaves, 3);
-    ck_assert_uint_eq(hc_sv_host_clients(host), 3);
+    ck_assert_uint_eq(hc_server_stats(host)->leaves, 3);
+    ck_assert_uint_eq(hc_server_clients(host), 3);
 }
 END_TEST
 
@@ -372,7 +372,9 @@ START_TEST(server_sends_a_keep_alive_while_a_byte_may_be_sent) {
         uint32_t full = (uint32_t)hc_sv_bandwidth_room(bandwidth, INT32_MAX, now_us);
         hc_sv_bandwidth_spend(bandwidth, full - HC_SV_BANDWIDTH_OVERHEAD - room);
         ck_assert_int_eq(hc_sv_bandwidth_room(bandwidth, INT32_MAX, now_us), room);
-        size_t size = hc_sv_send_messages(host, peer, &to, sent, now_us);
+        peer->messages_due = true;
+        hc_sv_outbox_seek(&host->outbox, 0);
+        size_t size = hc_server_send(host, &to, sent, now_us);
         ck_assert_int_eq(size > 0, room == 1);
     }
 }
@@ -381,7 +383,7 @@ END_TEST
 START_TEST(server_does_not_reuse_a_cid_soon) {
     struct hc_ratchet first_draws;
     uint32_t first_cid = 0;
-    hc_sv_host_destroy(host);
+    hc_server_destroy(host);
     config.clients = 1;
     host = hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US, now_us);
     ck_assert(host != NULL);
@@ -408,19 +410,19 @@ START_TEST(every_connection_has_a_nonce_of_the_server_of_its_own) {
 END_TEST
 
 START_TEST(session_ends_when_its_life_is_over) {
-    hc_sv_host_destroy(host);
+    hc_server_destroy(host);
     config.session_life_s = 30;
     host = hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US, now_us);
     ck_assert(host != NULL);
     struct client client = client_at(loopback(1000), 1);
     ck_assert(connects(&client));
     for (unsigned second = 1; second <= 30; second++) {
-        ck_assert_uint_eq(hc_sv_host_clients(host), 1);
+        ck_assert_uint_eq(hc_server_clients(host), 1);
         now_us += SECOND_US;
         ck_assert_int_eq(send_empty(&client), HC_OK);
-        hc_sv_host_advance(host, now_us);
+        hc_server_advance(host, now_us);
     }
-    ck_assert_uint_eq(hc_sv_host_clients(host), 0);
+    ck_assert_uint_eq(hc_server_clients(host), 0);
 }
 END_TEST
 
@@ -458,8 +460,8 @@ static unsigned wait_second(const struct client *client) {
     unsigned sent = 0;
     for (unsigned tick = 0; tick < 60; tick++) {
         now_us += SECOND_US / 60 + 1;
-        hc_sv_host_advance(host, now_us);
-        while (hc_sv_host_send(host, &to, bytes, now_us) > 0)
+        hc_server_advance(host, now_us);
+        while (hc_server_send(host, &to, bytes, now_us) > 0)
             sent += hc_address_equal(&to, &client->from);
     }
     return sent;
@@ -486,7 +488,7 @@ START_TEST(connection_without_seqs_is_lost_and_its_client_reconnects) {
     struct hc_server_event event;
     struct hc_data data = {.seq = 1};
     ck_assert(connects(&client));
-    while (hc_sv_host_poll_event(host, &event))
+    while (hc_server_poll_event(host, &event))
         data.cid = event.cid;
     ck_assert_int_eq(
         deliver(&client.from, bytes, hc_endpoint_put_data(&client.endpoint, true, &data, bytes)),
@@ -494,15 +496,15 @@ START_TEST(connection_without_seqs_is_lost_and_its_client_reconnects) {
     host->clients.peers[0].connection.sent.next = HC_SEQ_LOST - 10;
     for (unsigned tick = 0; tick < 30; tick++) {
         now_us += SECOND_US / 60;
-        (void)hc_sv_host_send_message(host, data.cid, "hi", 2, now_us);
-        hc_sv_host_advance(host, now_us);
-        while (hc_sv_host_send(host, &to, bytes, now_us) > 0) {
+        (void)hc_server_send_message(host, data.cid, "hi", 2, now_us);
+        hc_server_advance(host, now_us);
+        while (hc_server_send(host, &to, bytes, now_us) > 0) {
         }
     }
-    ck_assert_uint_eq(hc_sv_host_clients(host), 0);
+    ck_assert_uint_eq(hc_server_clients(host), 0);
     begin_attempt(&client);
     ck_assert(connects(&client));
-    ck_assert_uint_eq(hc_sv_host_clients(host), 1);
+    ck_assert_uint_eq(hc_server_clients(host), 1);
 }
 END_TEST
 

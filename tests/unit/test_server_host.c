@@ -3,7 +3,8 @@
 #include "client/world/snapshot_reader.h"
 #include "hindcast/rng.h"
 #include "proto/ack.h"
-#include "server/host_internal.h"
+#include "server/host.h"
+#include "server/state.h"
 #include "tests/run_suite.h"
 #include "tests/sim/endpoint.h"
 
@@ -14,7 +15,7 @@ enum { RATE = 100, TICK_US = 1000000 / RATE, SECOND_US = 1000000, PLAYERS = 8, S
 
 static struct hc_server_config config;
 static struct hc_sv_host_test host_test;
-static struct hc_sv_host *host;
+static struct hc_server *host;
 static struct hc_world world; ///< a copy of the host's, to decode snapshots
 static struct hc_cl_snapshot_reader *reader;
 static struct hc_body body;
@@ -48,7 +49,7 @@ static void set_up(void) {
 }
 
 static void tear_down(void) {
-    hc_sv_host_destroy(host);
+    hc_server_destroy(host);
     hc_cl_snapshot_reader_destroy(reader);
     reader = NULL;
     hc_world_free(&world);
@@ -73,7 +74,7 @@ static size_t drain(const struct client *client, enum hc_datagram_kind kind,
     uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     struct hc_address to;
     size_t size, last = 0;
-    while ((size = hc_sv_host_send(host, &to, bytes, now_us)) > 0) {
+    while ((size = hc_server_send(host, &to, bytes, now_us)) > 0) {
         if (!hc_address_equal(&to, &client->address) || hc_datagram_kind(bytes, size) != kind)
             continue;
         if (kind == HC_DATAGRAM_DATA && !open_snapshot(client, bytes, size, opened))
@@ -85,7 +86,7 @@ static size_t drain(const struct client *client, enum hc_datagram_kind kind,
 }
 
 static enum hc_status receive(const struct client *client, const uint8_t *bytes, size_t size) {
-    return hc_sv_host_receive(host, &client->address, bytes, size, now_us);
+    return hc_server_receive(host, &client->address, bytes, size, now_us);
 }
 
 /// The `attempt`-th client at `port`, with its cookie.
@@ -111,10 +112,10 @@ static enum hc_datagram_kind send_connect(struct client *client) {
     uint8_t bytes[HC_DATAGRAM_MAX], denied[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     struct hc_accept accept;
     struct hc_welcome welcome;
-    uint64_t denials = hc_sv_host_stats(host)->denied;
+    uint64_t denials = hc_server_stats(host)->denied;
     (void)receive(client, bytes,
                   hc_endpoint_put_connect(&client->endpoint, &client->connect, bytes));
-    if (hc_sv_host_stats(host)->denied > denials) {
+    if (hc_server_stats(host)->denied > denials) {
         ck_assert_uint_gt(drain(client, HC_DATAGRAM_DENY, denied), 0);
         return HC_DATAGRAM_DENY;
     }
@@ -186,7 +187,7 @@ static void send_inputs(struct client *client, hc_tick first, uint32_t count) {
 }
 
 static hc_tick head(void) {
-    return hc_timeline_head(hc_sv_host_timeline(host));
+    return hc_timeline_head(hc_server_timeline(host));
 }
 
 /// Runs ticks; `out` gets the newest snapshot for `client`; returns its size.
@@ -195,8 +196,8 @@ static size_t run(unsigned ticks, const struct client *client, uint8_t out[HC_DA
     size_t size = 0;
     for (unsigned i = 0; i < ticks; i++) {
         now_us += TICK_US;
-        hc_sv_host_advance(host, now_us);
-        while (hc_sv_host_poll_event(host, &event)) {
+        hc_server_advance(host, now_us);
+        while (hc_server_poll_event(host, &event)) {
         }
         size_t got = drain(client, HC_DATAGRAM_DATA, out);
         size = got > 0 ? got : size;
@@ -257,17 +258,17 @@ START_TEST(full_server_resumes_its_own_client_from_the_same_port) {
     struct client again = get_cookie(1000, 2);
     // The server has received from the old connection within the last second.
     ck_assert_int_eq(send_connect(&again), HC_DATAGRAM_DENY);
-    ck_assert_uint_eq(hc_sv_host_stats(host)->denials[HC_DENY_CONNECTED].count, 1);
-    ck_assert_uint_eq(hc_sv_host_stats(host)->leaves, 0);
+    ck_assert_uint_eq(hc_server_stats(host)->denials[HC_DENY_CONNECTED].count, 1);
+    ck_assert_uint_eq(hc_server_stats(host)->leaves, 0);
     now_us += SECOND_US;
-    hc_sv_host_advance(host, now_us);
+    hc_server_advance(host, now_us);
     ck_assert_int_eq(send_connect(&again), HC_DATAGRAM_ACCEPT);
-    ck_assert_uint_eq(hc_sv_host_clients(host), 1);
-    ck_assert_uint_eq(hc_sv_host_stats(host)->leaves, 0); // its player stays
-    ck_assert_uint_eq(hc_sv_host_stats(host)->resumed, 1);
+    ck_assert_uint_eq(hc_server_clients(host), 1);
+    ck_assert_uint_eq(hc_server_stats(host)->leaves, 0); // its player stays
+    ck_assert_uint_eq(hc_server_stats(host)->resumed, 1);
     hc_tick resumed = head();
     wait_ticks(2);
-    const struct hc_timeline *timeline = hc_sv_host_timeline(host);
+    const struct hc_timeline *timeline = hc_server_timeline(host);
     for (hc_tick t = resumed; t <= head(); t++)
         ck_assert_int_eq(hc_timeline_roster(timeline, 0, t), HC_ROSTER_NONE);
 }
@@ -295,8 +296,8 @@ START_TEST(timed_out_client_frees_its_place_while_closes_are_still_sent) {
     join(1000, 1);
     for (int i = 0; i < 200; i++)
         wait_ticks(1);
-    ck_assert_uint_eq(hc_sv_host_stats(host)->timeouts, 1);
-    ck_assert(!hc_sv_host_closed(host));
+    ck_assert_uint_eq(hc_server_stats(host)->timeouts, 1);
+    ck_assert(!hc_server_closed(host));
     struct client next = get_cookie(1001, 1);
     ck_assert_int_eq(send_connect(&next), HC_DATAGRAM_ACCEPT);
 }
@@ -313,11 +314,11 @@ START_TEST(next_owner_that_leaves_early_frees_the_slot) {
     }
     hc_tick left = head();
     wait_ticks(2);
-    const struct hc_timeline *timeline = hc_sv_host_timeline(host);
+    const struct hc_timeline *timeline = hc_server_timeline(host);
     ck_assert_int_eq(hc_timeline_roster(timeline, 0, left), HC_ROSTER_LEAVE);
     ck_assert_int_eq(hc_timeline_roster(timeline, 0, left + 1), HC_ROSTER_JOIN);
     send_inputs(&client, head(), 3);
-    ck_assert_uint_eq(hc_sv_host_stats(host)->inputs_received, 3);
+    ck_assert_uint_eq(hc_server_stats(host)->inputs_received, 3);
 }
 END_TEST
 
@@ -328,9 +329,9 @@ START_TEST(late_connect_of_an_ended_connection_admits_no_client) {
     send_close(&client);
     for (uint64_t end_us = now_us + 25 * SECOND_US; now_us < end_us; wait_ticks(10)) {
         ck_assert_int_eq(send_connect(&client), HC_DATAGRAM_NONE);
-        ck_assert_uint_eq(hc_sv_host_clients(host), 0);
+        ck_assert_uint_eq(hc_server_clients(host), 0);
     }
-    ck_assert_uint_eq(hc_sv_host_stats(host)->joins, 1);
+    ck_assert_uint_eq(hc_server_stats(host)->joins, 1);
     join(1000, 2); // the same port, a new nonce: another attempt
 }
 END_TEST
@@ -340,7 +341,7 @@ START_TEST(client_that_lost_every_accept_can_still_connect) {
     begin();
     struct client client = join(1000, 1); // its ACCEPTs are lost
     wait_ticks(2 * RATE);
-    ck_assert_uint_eq(hc_sv_host_stats(host)->timeouts, 1);
+    ck_assert_uint_eq(hc_server_stats(host)->timeouts, 1);
     ck_assert_int_eq(send_connect(&client), HC_DATAGRAM_ACCEPT);
 }
 END_TEST
@@ -358,7 +359,7 @@ START_TEST(server_admits_no_client_while_its_reply_queue_is_full) {
     ck_assert_uint_lt(waiting, 1000);
     size = hc_endpoint_put_connect(&client.endpoint, &client.connect, bytes);
     ck_assert_int_eq(receive(&client, bytes, size), HC_FULL);
-    ck_assert_uint_eq(hc_sv_host_clients(host), 0);
+    ck_assert_uint_eq(hc_server_clients(host), 0);
     drain(&crowd, HC_DATAGRAM_COOKIE, bytes);
     ck_assert_int_eq(send_connect(&client), HC_DATAGRAM_ACCEPT);
 }
@@ -377,8 +378,8 @@ START_TEST(older_attempt_never_replaces_a_newer_connection) {
         wait_ticks(1);
     }
     ck_assert_int_eq(send_data(&client, nothing, 0), HC_OK);
-    ck_assert_uint_eq(hc_sv_host_stats(host)->joins, 1);
-    ck_assert_uint_eq(hc_sv_host_stats(host)->resumed, 1);
+    ck_assert_uint_eq(hc_server_stats(host)->joins, 1);
+    ck_assert_uint_eq(hc_server_stats(host)->resumed, 1);
 }
 END_TEST
 
@@ -392,7 +393,7 @@ START_TEST(unfinished_attempt_never_replaces_a_live_connection) {
         ck_assert_int_eq(send_connect(&never), HC_DATAGRAM_DENY);
         wait_ticks(1);
     }
-    ck_assert_uint_eq(hc_sv_host_stats(host)->joins, 1);
+    ck_assert_uint_eq(hc_server_stats(host)->joins, 1);
 }
 END_TEST
 
@@ -440,9 +441,9 @@ START_TEST(server_counts_a_refused_late_input_once) {
     hc_tick first = head() - 20;
     for (unsigned i = 0; i < 5; i++) {
         send_inputs(&client, first, 3 + i); // the same ones, and one more
-        ck_assert_uint_eq(hc_sv_host_stats(host)->inputs_refused, 3 + i);
+        ck_assert_uint_eq(hc_server_stats(host)->inputs_refused, 3 + i);
     }
-    ck_assert_uint_eq(hc_sv_host_stats(host)->inputs_received, 0);
+    ck_assert_uint_eq(hc_server_stats(host)->inputs_received, 0);
 }
 END_TEST
 
@@ -545,7 +546,7 @@ START_TEST(snapshot_has_units_despite_many_forced_inputs_and_roster_changes) {
         ck_assert_uint_ge(content.units, 1);
         seen++;
     }
-    ck_assert_uint_gt(hc_sv_host_stats(host)->inputs_forced, 64);
+    ck_assert_uint_gt(hc_server_stats(host)->inputs_forced, 64);
     ck_assert_uint_gt(seen, 10);
 }
 END_TEST
@@ -553,7 +554,7 @@ END_TEST
 // ---- Decoding under loss ------------------------------------------------------------------------
 
 static bool same_state(const struct hc_cl_received_value *received) {
-    const struct hc_timeline *timeline = hc_sv_host_timeline(host);
+    const struct hc_timeline *timeline = hc_server_timeline(host);
     hc_entity first = hc_unit_first(&world, received->unit);
     uint32_t count = hc_unit_count(&world, received->unit);
     return memcmp(received->value.presence,
@@ -569,8 +570,7 @@ static bool same_owner(const struct hc_cl_received_value *received) {
     hc_tick known = HC_NO_TICK;
     if (player == HC_NO_PLAYER)
         return received->value.known == HC_NO_TICK;
-    hc_timeline_newest_input(hc_sv_host_timeline(host), player, received->value.tick, &known,
-                             input);
+    hc_timeline_newest_input(hc_server_timeline(host), player, received->value.tick, &known, input);
     return received->value.known == known &&
            memcmp(received->value.input, input, sizeof input) == 0;
 }
@@ -579,7 +579,7 @@ static bool same_owner(const struct hc_cl_received_value *received) {
 /// host's. Returns the number of values if they had a baseline, else 0.
 static uint32_t receive_snapshot(struct client *client, struct hc_cl_snapshot_reader *own_reader,
                                  const uint8_t *bytes, size_t size) {
-    const struct hc_timeline *timeline = hc_sv_host_timeline(host);
+    const struct hc_timeline *timeline = hc_server_timeline(host);
     const struct hc_cl_received *snapshot = NULL;
     struct hc_data data;
     ck_assert_int_eq(hc_datagram_get_data(bytes, size, &data), HC_OK);
@@ -624,15 +624,15 @@ START_TEST(received_snapshots_decode_to_the_servers_state_despite_loss) {
                                     hc_tick_back(head(), 2 * i + hc_rng_below(&rng, 4)),
                                     1 + hc_rng_below(&rng, 12), 8 * i);
         now_us += TICK_US;
-        hc_sv_host_advance(host, now_us);
-        for (size_t size; (size = hc_sv_host_send(host, &to, bytes, now_us)) > 0;)
+        hc_server_advance(host, now_us);
+        for (size_t size; (size = hc_server_send(host, &to, bytes, now_us)) > 0;)
             if (!hc_rng_chance(&rng, loss) &&
                 open_snapshot(&clients[to.port - 1000], bytes, size, opened))
                 with_baseline += receive_snapshot(&clients[to.port - 1000], readers[to.port - 1000],
                                                   opened, size);
     }
     ck_assert_uint_gt(with_baseline, 300);
-    ck_assert(round % 3 != 2 || hc_sv_host_stats(host)->corrections > 100);
+    ck_assert(round % 3 != 2 || hc_server_stats(host)->corrections > 100);
     for (unsigned i = 0; i < PLAYERS; i++)
         hc_cl_snapshot_reader_destroy(readers[i]);
 }
@@ -699,7 +699,7 @@ START_TEST(server_copies_snapshots_to_an_unvalidated_address_within_limits) {
     begin();
     struct client client = join(1000, 1);
     const struct hc_address home = client.address;
-    const struct hc_server_stats *stats = hc_sv_host_stats(host);
+    const struct hc_server_stats *stats = hc_server_stats(host);
     send_inputs(&client, head(), 2);
     wait_ticks(3);
     client.address.port = 2000;
@@ -708,8 +708,8 @@ START_TEST(server_copies_snapshots_to_an_unvalidated_address_within_limits) {
         send_inputs(&client, hc_tick_back(head(), 2), 4);
         in += stats->bytes_in - before;
         now_us += TICK_US;
-        hc_sv_host_advance(host, now_us);
-        while ((size = hc_sv_host_send(host, &to, bytes, now_us)) > 0) {
+        hc_server_advance(host, now_us);
+        while ((size = hc_server_send(host, &to, bytes, now_us)) > 0) {
             bool snapshot = open_snapshot(&client, bytes, size, opened);
             if (hc_address_equal(&to, &home)) {
                 for (int type; snapshot && (type = hc_body_next(&body)) != HC_MESSAGE_END;)
@@ -751,14 +751,14 @@ START_TEST(a_flood_of_unreliable_messages_takes_no_more_than_its_clients_room) {
         ck_assert_uint_eq(hc_unreliable_send(&queue, &writer, sizeof bytes), EACH);
         ck_assert_int_eq(send_data(i < DATAGRAMS ? &flooder : &honest, bytes, writer.at), HC_OK);
     }
-    while (hc_sv_host_next_unreliable(host, &received) != NULL) {
+    while (hc_server_next_unreliable(host, &received) != NULL) {
         flooded += received.cid == flooder.cid;
         honest_ones += received.cid == honest.cid;
     }
     ck_assert_uint_eq(flooded, EACH);
     ck_assert_uint_eq(honest_ones, EACH);
-    ck_assert_uint_eq(hc_sv_host_stats(host)->unreliable_received, 2 * EACH);
-    ck_assert_uint_eq(hc_sv_host_stats(host)->unreliable_dropped, (DATAGRAMS - 1) * EACH);
+    ck_assert_uint_eq(hc_server_stats(host)->unreliable_received, 2 * EACH);
+    ck_assert_uint_eq(hc_server_stats(host)->unreliable_dropped, (DATAGRAMS - 1) * EACH);
 }
 END_TEST
 

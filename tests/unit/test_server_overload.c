@@ -231,6 +231,19 @@ START_TEST(snapshots_are_by_steps_again_within_two_seconds_of_little_work) {
 }
 END_TEST
 
+START_TEST(advances_are_split_into_rewinds_and_the_rest_by_the_new_steps) {
+    struct hc_sv_work work = hc_sv_overload_split(&overload, 300, 100, 800);
+    ck_assert_uint_eq(work.rewind_us, 200);
+    ck_assert_uint_eq(work.other_us, 600);
+    work = hc_sv_overload_split(&overload, 350, 150, 800);
+    ck_assert_uint_eq(work.rewind_us, 400);
+    work = hc_sv_overload_split(&overload, 350, 150, 800); // no new steps
+    ck_assert_uint_eq(work.rewind_us, 0);
+    ck_assert_uint_eq(work.other_us, 800);
+    ck_assert_uint_eq(work.send_us, 0);
+}
+END_TEST
+
 START_TEST(any_load_keeps_the_invariants) {
     struct hc_rng rng = hc_rng_init(5, 0);
     for (unsigned i = 0; i < 3000; i++) {
@@ -268,6 +281,7 @@ int main(void) {
                    snapshots_become_linear_above_a_third_of_the_time_and_stay_so_at_half_of_that);
     tcase_add_test(tests, nothing_is_left_out_where_linear_snapshots_suffice);
     tcase_add_test(tests, snapshots_are_by_steps_again_within_two_seconds_of_little_work);
+    tcase_add_test(tests, advances_are_split_into_rewinds_and_the_rest_by_the_new_steps);
     tcase_add_test(tests, any_load_keeps_the_invariants);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

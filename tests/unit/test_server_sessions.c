@@ -12,7 +12,7 @@ static struct client client_with(uint64_t user, uint8_t players) {
 
 START_TEST(spectators_and_clients_that_play_take_no_places_of_each_other) {
     struct client watching[2], playing[CLIENTS], more;
-    hc_sv_host_destroy(host);
+    hc_server_destroy(host);
     config.spectators = 2;
     host = hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US, now_us);
     for (unsigned i = 0; i < 2; i++) {
@@ -27,7 +27,7 @@ START_TEST(spectators_and_clients_that_play_take_no_places_of_each_other) {
     }
     more = client_with(400, 1);
     ck_assert(send_connect(&more) == HC_OK && is_denied(&more, HC_DENY_FULL, true));
-    ck_assert_uint_eq(hc_sv_host_clients(host), CLIENTS + 2);
+    ck_assert_uint_eq(hc_server_clients(host), CLIENTS + 2);
     // A place that is left is taken by its kind alone.
     leave(&watching[0]);
     begin_attempt(&more);
@@ -46,7 +46,7 @@ END_TEST
 /// Takes the next event; fails the test if it is not of this kind and connection.
 static void take_event(enum hc_server_event_kind kind, uint32_t cid, uint32_t before) {
     struct hc_server_event event;
-    ck_assert(hc_sv_host_poll_event(host, &event));
+    ck_assert(hc_server_poll_event(host, &event));
     ck_assert_int_eq(event.kind, kind);
     ck_assert_uint_eq(event.cid, cid);
     ck_assert_uint_eq(event.before, before);
@@ -72,8 +72,8 @@ START_TEST(no_join_and_no_end_of_a_session_is_lost_however_late_it_is_read) {
     ck_assert(is_denied(&clients[CLIENTS - 1], HC_DENY_FULL, true));
     ck_assert_uint_ge(users, MOST / 2);
     for (unsigned i = 0; i < CLIENTS - 1; i++)
-        ck_assert_int_eq(hc_sv_host_kick(host, clients[i].cid, HC_CLOSE_KICKED, now_us), HC_OK);
-    while (hc_sv_host_poll_event(host, &event)) {
+        ck_assert_int_eq(hc_server_kick(host, clients[i].cid, HC_CLOSE_KICKED, now_us), HC_OK);
+    while (hc_server_poll_event(host, &event)) {
         bool joins = event.kind == HC_SERVER_EVENT_JOINED;
         ck_assert(joins || event.kind == HC_SERVER_EVENT_LEFT);
         ck_assert(event.client_id < MOST && plays[event.client_id] != joins);
@@ -96,7 +96,7 @@ START_TEST(events_that_are_read_late_show_how_a_session_stands) {
     for (unsigned i = 0; i < 5; i++) { // the first three are not read
         ck_assert_int_eq(send_empty(&client), HC_OK);
         now_us += config.timeout_us;
-        hc_sv_host_advance(host, now_us);
+        hc_server_advance(host, now_us);
         client.from.port++;
         begin_attempt(&client);
         ck_assert(connects(&client));
@@ -105,7 +105,7 @@ START_TEST(events_that_are_read_late_show_how_a_session_stands) {
             continue;
         take_event(HC_SERVER_EVENT_RECONNECTED, client.cid, first);
         take_event(HC_SERVER_EVENT_MOVED, client.cid, 0);
-        ck_assert(!hc_sv_host_poll_event(host, &event));
+        ck_assert(!hc_server_poll_event(host, &event));
         first = client.cid;
     }
     // The end names the connection that the program knows.
@@ -114,7 +114,7 @@ START_TEST(events_that_are_read_late_show_how_a_session_stands) {
     ck_assert(connects(&client));
     leave(&client);
     take_event(HC_SERVER_EVENT_LEFT, first, 0);
-    ck_assert(!hc_sv_host_poll_event(host, &event));
+    ck_assert(!hc_server_poll_event(host, &event));
 }
 END_TEST
 
@@ -128,7 +128,7 @@ START_TEST(server_lists_its_sessions) {
         ck_assert_int_eq(send_empty(&clients[i]), HC_OK);
     }
     leave(&clients[0]);
-    ck_assert_uint_eq(hc_sv_host_sessions(host, sessions, CLIENTS), 2);
+    ck_assert_uint_eq(hc_server_sessions(host, sessions, CLIENTS), 2);
     for (unsigned i = 0; i < 2; i++) {
         ck_assert_uint_eq(sessions[i].client_id, 11 + i);
         ck_assert_uint_eq(sessions[i].cid, clients[1 + i].cid);
@@ -136,8 +136,8 @@ START_TEST(server_lists_its_sessions) {
         ck_assert(sessions[i].connected);
     }
     now_us += config.timeout_us;
-    hc_sv_host_advance(host, now_us); // both are lost, and linger
-    ck_assert_uint_eq(hc_sv_host_sessions(host, sessions, 1), 2);
+    hc_server_advance(host, now_us); // both are lost, and linger
+    ck_assert_uint_eq(hc_server_sessions(host, sessions, 1), 2);
     ck_assert(!sessions[0].connected);
 }
 END_TEST

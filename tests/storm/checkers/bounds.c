@@ -57,7 +57,7 @@ static void client_ends(struct storm_match *match, void *state, unsigned client)
 }
 
 static void end(struct storm_match *match, void *state) {
-    size_t reported = hc_sv_host_stats(hc_sim_host(match->sim))->memory_bytes;
+    size_t reported = hc_server_stats(hc_sim_host(match->sim))->memory_bytes;
     (void)state;
     if (match->host_bytes > 0 && match->host_bytes != reported)
         storm_fail(match->verdict, STORM_WRONG, "memory", 0,

@@ -106,8 +106,8 @@ static void host_ticked(struct storm_match *match, void *state) {
 
 static void end(struct storm_match *match, void *state) {
     const struct counters *counters = state;
-    const struct hc_sv_host *host = hc_sim_host(match->sim);
-    const struct hc_server_stats *stats = hc_sv_host_stats(host);
+    const struct hc_server *host = hc_sim_host(match->sim);
+    const struct hc_server_stats *stats = hc_server_stats(host);
     const uint64_t *events = counters->events;
     uint64_t bytes, strangers = hc_sim_strangers(match->sim, &bytes);
     expect(match, "server", 0, "datagrams received", stats->datagrams_in, counters->host.in);
@@ -125,7 +125,7 @@ static void end(struct storm_match *match, void *state) {
     expect(match, "server", 0, "changes of address", stats->moved, events[HC_SERVER_EVENT_MOVED]);
     expect(match, "server", 0, "timeouts", stats->timeouts, events[HC_SERVER_EVENT_TIMEOUT]);
     expect(match, "server", 0, "lost connections", stats->lost, events[HC_SERVER_EVENT_LOST]);
-    expect(match, "server", 0, "clients", hc_sv_host_clients(host),
+    expect(match, "server", 0, "clients", hc_server_clients(host),
            stats->joins - stats->leaves - stats->timeouts - storm_conns_lingering(&match->conns));
     expect(match, "server", 0, "copies", stats->copies, counters->copies);
     expect(match, "server", 0, "denials", stats->denied, counters->denials);

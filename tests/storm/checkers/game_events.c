@@ -1,7 +1,7 @@
 /// Checks that each client shows each game event exactly once: what happened is confirmed, or shown
 /// late, and what did not is cancelled. It reads the events of both ends.
 #include "client/client.h"
-#include "server/host_internal.h"
+#include "server/state.h"
 #include "tests/sim/event_record.h"
 #include "tests/storm/checkers/checker.h"
 #include "tests/storm/checkers/truth.h"
@@ -38,7 +38,7 @@ static void wrong(struct storm_match *match, unsigned client, hc_tick tick, hc_e
 static void host_ticked(struct storm_match *match, void *state) {
     struct game_events *all = state;
     struct hc_server_game_event event;
-    while (hc_sv_host_next_game_event(hc_sim_host(match->sim), &event)) {
+    while (hc_server_next_game_event(hc_sim_host(match->sim), &event)) {
         if (hc_event_record_get(&all->happened, event.tick, event.entity, event.kind,
                                 event.number) != 0)
             wrong(match, 0, event.tick, event.entity, event.kind, event.number,
@@ -65,7 +65,7 @@ static bool sees_all_of(const struct storm_match *match, const struct hc_client 
                         hc_entity entity) {
     const struct hc_world *world = hc_client_world(core);
     if (core->link.welcome.own_count == 0 || (world->game->view == 0 && world->game->hides == NULL))
-        return hc_sv_host_stats(hc_sim_host(match->sim))->game_events_left_out == 0;
+        return hc_server_stats(hc_sim_host(match->sim))->game_events_left_out == 0;
     for (unsigned i = 0; i < core->link.welcome.own_count; i++)
         if (world->owner_of[entity] == core->link.welcome.own[i])
             return true;

@@ -2,7 +2,7 @@
 /// session lasts, and all of them when the links are clean. It sends them, too.
 #include "client/client.h"
 #include "hindcast/rng.h"
-#include "server/host_internal.h"
+#include "server/state.h"
 #include "tests/storm/checkers/checker.h"
 
 #include <string.h>
@@ -173,10 +173,10 @@ static bool is_anothers(const struct storm_match *match, const struct messages *
 }
 
 static void host_receives(struct storm_match *match, struct messages *messages,
-                          struct hc_sv_host *host) {
+                          struct hc_server *host) {
     struct hc_server_message received;
     const uint8_t *message;
-    while ((message = hc_sv_host_next_message(host, &received)) != NULL) {
+    while ((message = hc_server_next_message(host, &received)) != NULL) {
         const struct storm_conn *root = root_of(storm_conns_any(&match->conns, received.cid));
         if (root == NULL || match->seats[root->seat].hostile)
             continue;
@@ -192,8 +192,8 @@ static void host_receives(struct storm_match *match, struct messages *messages,
     }
 }
 
-static void host_sends(struct storm_match *match, struct messages *messages,
-                       struct hc_sv_host *host, const struct storm_conn *conn) {
+static void host_sends(struct storm_match *match, struct messages *messages, struct hc_server *host,
+                       const struct storm_conn *conn) {
     const struct hc_sv_peer *peer = hc_sv_clients_of_cid(&host->clients, conn->cid);
     if (peer == NULL) {
         wrong(match, conn->seat, 0, "to a connection that the server does not have");
@@ -210,23 +210,23 @@ static void host_sends(struct storm_match *match, struct messages *messages,
         uint32_t number = ++host_row_of(match, messages, root)->sent;
         size_t size = bytes_of(match, conn->seat, root->cid, TO_CLIENT, number, bytes);
         enum hc_status status =
-            hc_sv_host_send_message(host, conn->cid, bytes, size, hc_sim_host_now(match->sim));
+            hc_server_send_message(host, conn->cid, bytes, size, hc_sim_host_now(match->sim));
         if (status != HC_OK)
             wrong(match, conn->seat, number, hc_status_text(status));
     }
 }
 
 /// A message to a connection that has ended is refused.
-static void send_to_ended(struct storm_match *match, struct hc_sv_host *host,
+static void send_to_ended(struct storm_match *match, struct hc_server *host,
                           const struct storm_conn *conn) {
     static const uint8_t message[] = {1};
-    if (hc_sv_host_send_message(host, conn->cid, message, sizeof message,
-                                hc_sim_host_now(match->sim)) != HC_UNEXPECTED)
+    if (hc_server_send_message(host, conn->cid, message, sizeof message,
+                               hc_sim_host_now(match->sim)) != HC_UNEXPECTED)
         wrong(match, conn->seat, 0, "to a connection that has ended is accepted");
 }
 
 static void host_ticked(struct storm_match *match, void *state) {
-    struct hc_sv_host *host = hc_sim_host(match->sim);
+    struct hc_server *host = hc_sim_host(match->sim);
     if (storm_match_get(match, STORM_talk) == 0)
         return;
     host_receives(match, state, host);

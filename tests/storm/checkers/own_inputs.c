@@ -1,7 +1,7 @@
 /// Checks that a client sends each of its inputs, always the same one, and uses it itself; and that
 /// it gives up an input exactly when the server does without it.
 #include "client/client.h"
-#include "server/host_internal.h"
+#include "server/inputs.h"
 #include "tests/storm/checkers/checker.h"
 #include "tests/storm/checkers/truth.h"
 
@@ -14,10 +14,10 @@ enum {
 
 /// How late inputs may be that the server still waits for.
 static uint32_t late_limit_of(const struct storm_match *match, const struct storm_conn *conn) {
-    struct hc_sv_host *host = hc_sim_host(match->sim);
+    struct hc_server *host = hc_sim_host(match->sim);
     const struct hc_sv_peer *peer = hc_sv_clients_of_cid(&host->clients, conn->cid);
     return peer == NULL ? (uint32_t)storm_match_get(match, STORM_history)
-                        : hc_sv_host_late_limit(host, peer);
+                        : hc_sv_inputs_late_limit(host, peer);
 }
 
 /// The server has all inputs of the client before this tick; some are of its former connection.
@@ -147,7 +147,7 @@ static void client_changed(struct storm_match *match, void *state, unsigned clie
 
 /// No input is forced that arrives in time.
 static void end(struct storm_match *match, void *state) {
-    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(match->sim));
+    const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(match->sim));
     bool redundancy = false;
     (void)state;
     for (unsigned i = 0; i < match->clients; i++)

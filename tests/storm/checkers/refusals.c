@@ -68,7 +68,7 @@ static void host_event(struct storm_match *match, void *state, const struct hc_s
 }
 
 static void end(struct storm_match *match, void *state) {
-    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(match->sim));
+    const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(match->sim));
     bool moves = false; // a cookie is then for another address
     (void)state;
     for (unsigned i = 0; i < match->clients; i++)

@@ -1,7 +1,7 @@
 /// Checks that no value that the server sends is wrong, or hidden by interest. Reading every
 /// snapshot is dear, so only some plans want it.
 #include "client/world/snapshot_reader.h"
-#include "server/host_internal.h"
+#include "server/state.h"
 #include "tests/storm/checkers/checker.h"
 #include "tests/storm/checkers/truth.h"
 
@@ -88,7 +88,7 @@ static void check_roster(struct storm_match *match, const struct storm_conn *con
 
 static void check_header(struct storm_match *match, const struct storm_conn *conn,
                          const struct hc_snapshot *header) {
-    const struct hc_sv_host *host = hc_sim_host(match->sim);
+    const struct hc_server *host = hc_sim_host(match->sim);
     const struct hc_timeline *server = storm_match_timeline(match);
     uint64_t chain;
     hc_tick final = hc_sv_host_final(host, &chain);

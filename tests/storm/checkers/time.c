@@ -8,12 +8,12 @@ struct time {
 
 static void host_ticked(struct storm_match *match, void *state) {
     struct time *time = state;
-    const struct hc_sv_host *host = hc_sim_host(match->sim);
+    const struct hc_server *host = hc_sim_host(match->sim);
     const struct hc_sim_config *config = hc_sim_config(match->sim);
     hc_tick head = storm_match_head(match);
-    uint64_t now_us = hc_sim_host_now(match->sim), deadline_us = hc_sv_host_deadline(host);
+    uint64_t now_us = hc_sim_host_now(match->sim), deadline_us = hc_server_deadline(host);
     uint64_t passed = hc_tick_at_us(hc_sim_now(match->sim), config->host.tick_rate);
-    uint64_t gone = head + hc_sv_host_stats(host)->ticks_missed;
+    uint64_t gone = head + hc_server_stats(host)->ticks_missed;
     if (head - time->head > config->host_test.ticks_per_advance)
         storm_fail(match->verdict, STORM_WRONG, "time", head,
                    "the server does %u ticks at once, %u at most were allowed", head - time->head,

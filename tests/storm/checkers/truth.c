@@ -247,11 +247,11 @@ static void check_unchanged(struct storm_truth *truth, const struct hc_timeline 
                tick, truth->final);
 }
 
-static void expect(struct storm_truth *truth, const struct hc_sv_host *host, uint64_t now_us) {
-    const struct hc_timeline *timeline = hc_sv_host_timeline(host);
+static void expect(struct storm_truth *truth, const struct hc_server *host, uint64_t now_us) {
+    const struct hc_timeline *timeline = hc_server_timeline(host);
     hc_tick head = hc_timeline_head(timeline), oldest = hc_timeline_oldest(timeline);
     // A late server does several ticks at once, without a look at the slots in between.
-    uint64_t due = hc_sv_host_deadline(host);
+    uint64_t due = hc_server_deadline(host);
     bool late = now_us > due && now_us - due > 1000;
     hc_tick count = late ? truth->ticks_per_advance : 1;
     hc_tick first = hc_tick_back(head, truth->history), end = first + count;
@@ -458,8 +458,8 @@ static hc_tick final_by_rule(const struct storm_truth *truth, const struct hc_ti
     return hc_tick_max(truth->final, hc_tick_max(final, hc_tick_back(head, truth->history)));
 }
 
-static void look(struct storm_truth *truth, const struct hc_sv_host *host) {
-    const struct hc_timeline *timeline = hc_sv_host_timeline(host);
+static void look(struct storm_truth *truth, const struct hc_server *host) {
+    const struct hc_timeline *timeline = hc_server_timeline(host);
     hc_tick head = hc_timeline_head(timeline);
     uint64_t chain;
     hc_tick final = hc_sv_host_final(host, &chain);

@@ -92,10 +92,10 @@ static void client_changed(struct storm_match *match, void *state, unsigned clie
 
 static void host_ticked(struct storm_match *match, void *state) {
     struct unreliable *all = state;
-    struct hc_sv_host *host = hc_sim_host(match->sim);
+    struct hc_server *host = hc_sim_host(match->sim);
     struct hc_server_message received;
     const uint8_t *message;
-    while ((message = hc_sv_host_next_unreliable(host, &received)) != NULL) {
+    while ((message = hc_server_next_unreliable(host, &received)) != NULL) {
         const struct storm_conn *conn = storm_conns_any(&match->conns, received.cid);
         if (conn != NULL && !match->seats[conn->seat].hostile)
             receive(match, &all->clients[conn->seat], true, (uint16_t)conn->seat, conn->seat,
@@ -109,7 +109,7 @@ static void host_ticked(struct storm_match *match, void *state) {
             !sends(match, conn->seat, storm_match_head(match), false))
             continue;
         size_t size = bytes_of(match, false, (uint16_t)i, (uint16_t)row->sent, bytes);
-        row->sent += hc_sv_host_send_unreliable(host, conn->cid, bytes, size) == HC_OK;
+        row->sent += hc_server_send_unreliable(host, conn->cid, bytes, size) == HC_OK;
     }
 }
 
