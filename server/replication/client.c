@@ -46,10 +46,9 @@ void hc_sv_client_close(struct hc_sv_client *client) {
 }
 
 void hc_sv_client_prefetch(const struct hc_sv_client *client) {
-    const struct hc_sv_sent_log *sent_log = &client->sent_log;
-    hc_prefetch(client, offsetof(struct hc_sv_client, sent_log.first_correction));
-    hc_prefetch(sent_log->equal, sizeof *sent_log - offsetof(struct hc_sv_sent_log, equal));
-    hc_prefetch(&client->interest, offsetof(struct hc_sv_interest, eyes[0].state));
+    hc_prefetch(client, offsetof(struct hc_sv_client, sent_log));
+    hc_sv_sent_log_prefetch(&client->sent_log);
+    hc_sv_interest_prefetch(&client->interest);
     hc_prefetch(&client->listing, sizeof *client - offsetof(struct hc_sv_client, listing));
 }
 
@@ -57,24 +56,15 @@ void hc_sv_client_prefetch_pointed(const struct hc_sv_client *client) {
     struct hc_sv_replicator *replicator = client->replicator;
     const struct hc_timeline *timeline = replicator->config.timeline;
     const struct hc_sv_view *view = &client->interest.view;
-    hc_prefetch(&client->lists->forced_count, sizeof client->lists->forced_count);
-    hc_prefetch(&client->lists->roster_end, sizeof client->lists->roster_end);
+    hc_sv_lists_prefetch(client->lists);
     if (client->viewed_at == HC_NO_TICK || client->shown >= hc_timeline_head(timeline))
         return;
     hc_tick tick = hc_tick_max(client->shown + 1, hc_timeline_oldest(timeline)); // if inputs come
     struct hc_sv_values_row row = hc_sv_values_row(&replicator->values, timeline, tick);
     unsigned next = (client->sent_log.newest + 1) % HC_SV_PLACES;
-    unsigned base = hc_sv_sent_log_acked_place(&client->sent_log);
-    for (uint32_t i = 0; i < view->ahead_count; i++) {
-        const struct hc_sv_slot *slot = &view->slots->at[view->ahead[i].number];
-        hc_unit unit = view->ahead[i].unit;
-        __builtin_prefetch(slot);
-        __builtin_prefetch(&slot->items.value_ids[base]);
-        __builtin_prefetch(&slot->items.value_ids[next], 1);
-        __builtin_prefetch(&row.newest[unit]);
-        __builtin_prefetch(row.states +
-                           (size_t)hc_unit_first(client->world, unit) * client->world->stride);
-    }
+    unsigned acked = hc_sv_sent_log_acked_place(&client->sent_log);
+    for (uint32_t i = 0; i < view->ahead_count; i++)
+        hc_sv_values_prefetch_unit(&row, hc_sv_view_prefetch(view, i, acked, next));
 }
 
 void hc_sv_client_acked(struct hc_sv_client *client, uint32_t seq) {

@@ -1,6 +1,7 @@
 /// The units that come into view and leave it.
 #include "server/replication/interest.h"
 
+#include "common/prefetch.h"
 #include "hindcast/check.h"
 
 #include <string.h>
@@ -14,6 +15,10 @@ void hc_sv_interest_open(struct hc_sv_interest *interest, const struct hc_world 
     hc_sv_view_open(&interest->view, slots);
     for (unsigned i = 0; i < HC_OWN_PLAYERS_MAX; i++)
         interest->eyes[i].player = HC_NO_PLAYER;
+}
+
+void hc_sv_interest_prefetch(const struct hc_sv_interest *interest) {
+    hc_prefetch(interest, offsetof(struct hc_sv_interest, eyes[0].state));
 }
 
 /// Sets `*eye` to the player's place and state at a tick; false, and no change: it is not alive.

@@ -44,6 +44,10 @@ struct hc_sv_interest {
 void hc_sv_interest_open(struct hc_sv_interest *interest, const struct hc_world *world,
                          struct hc_sv_slots *slots);
 
+/// Begins to load what the next look reads of the interest into the processor's cache, without the
+/// states that only a game that hides units needs.
+void hc_sv_interest_prefetch(const struct hc_sv_interest *interest);
+
 /// Looks for the units that a client with these players (at most HC_OWN_PLAYERS_MAX, always in the
 /// same order) sees at `tick` in [oldest, head], the tick that is to be shown. Between two calls
 /// the set gains no unit.

@@ -3,6 +3,7 @@
 
 #include "common/alloc.h"
 #include "common/mark.h"
+#include "common/prefetch.h"
 #include "proto/message.h"
 #include "server/replication/builder.h"
 
@@ -67,6 +68,11 @@ static uint64_t first_since(const struct hc_sv_roster *roster, hc_tick tick) {
 }
 
 // ---- A client's items ---------------------------------------------------------------------------
+
+void hc_sv_lists_prefetch(const struct hc_sv_lists *lists) {
+    hc_prefetch(&lists->forced_count, sizeof lists->forced_count);
+    hc_prefetch(&lists->roster_end, sizeof lists->roster_end);
+}
 
 void hc_sv_lists_clear(struct hc_sv_lists *lists) {
     lists->forced_count = 0;

@@ -60,6 +60,10 @@ void hc_sv_roster_input(struct hc_sv_roster *roster, hc_player player, hc_tick t
 /// HC_NO_TICK: there is none.
 hc_tick hc_sv_roster_joined(const struct hc_sv_roster *roster, hc_player player, hc_tick tick);
 
+/// Begins to load what a snapshot without forced inputs, joins and leaves reads of the lists into
+/// the processor's cache.
+void hc_sv_lists_prefetch(const struct hc_sv_lists *lists);
+
 /// Nothing was sent, and nothing is to be.
 void hc_sv_lists_clear(struct hc_sv_lists *lists);
 

@@ -3,7 +3,10 @@
 
 #include "common/alloc.h"
 #include "common/mark.h"
+#include "common/prefetch.h"
 #include "hindcast/check.h"
+
+#include <stddef.h>
 
 enum { TICKS_BACK = 128 }; ///< from a snapshot's head to a tick that it corrects, at most
 
@@ -34,6 +37,11 @@ void hc_sv_sent_log_clear(struct hc_sv_sent_log *sent_log) {
                                         .corrections = sent_log->corrections};
     for (unsigned i = 0; i < HC_SV_PLACES; i++)
         sent_log->equal[i].tick = HC_NO_TICK;
+}
+
+void hc_sv_sent_log_prefetch(const struct hc_sv_sent_log *sent_log) {
+    hc_prefetch(sent_log, offsetof(struct hc_sv_sent_log, first_correction));
+    hc_prefetch(sent_log->equal, sizeof *sent_log - offsetof(struct hc_sv_sent_log, equal));
 }
 
 // ---- Equal ticks --------------------------------------------------------------------------------

@@ -64,6 +64,9 @@ size_t hc_sv_sent_log_layout(struct hc_sv_sent_log *sent_log, uint8_t *base);
 /// Empties the log.
 void hc_sv_sent_log_clear(struct hc_sv_sent_log *sent_log);
 
+/// Begins to load what the next snapshot reads of the log into the processor's cache.
+void hc_sv_sent_log_prefetch(const struct hc_sv_sent_log *sent_log);
+
 /// Removes the snapshots that are too old at the head `as_of`. Returns their places; whether each
 /// was acked, and of which head it was, stays readable until hc_sv_sent_log_begin.
 hc_sv_places hc_sv_sent_log_evict(struct hc_sv_sent_log *sent_log, hc_tick as_of);

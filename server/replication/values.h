@@ -68,6 +68,13 @@ void hc_sv_values_begin(struct hc_sv_values *values);
 struct hc_sv_values_row hc_sv_values_row(struct hc_sv_values *values,
                                          const struct hc_timeline *timeline, hc_tick tick);
 
+/// Begins to load what hc_sv_values_put reads of `unit` into the processor's cache.
+static inline void hc_sv_values_prefetch_unit(const struct hc_sv_values_row *row, hc_unit unit) {
+    const struct hc_world *world = row->values->world;
+    __builtin_prefetch(&row->newest[unit]);
+    __builtin_prefetch(row->states + (size_t)hc_unit_first(world, unit) * world->stride);
+}
+
 /// The number of the value that the timeline now has of `unit` at the row's tick: that of the
 /// newest value of the tick if they are equal, else a new one, so that it stays for at least a
 /// quarter of the ring. It compares once per head, so the timeline may not change between two calls
