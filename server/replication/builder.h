@@ -7,6 +7,8 @@
 #include "server/replication/lists.h"
 #include "server/replication/snapshot.h"
 
+#include <string.h>
+
 #define HC_SV_NOT_GATHERED UINT32_MAX ///< the place of a delta for which there was no room
 
 /// A unit that a snapshot may send.
@@ -69,3 +71,15 @@ struct hc_sv_builder {
     struct hc_bits_writer bits;
     struct hc_server_stats *stats; ///< of the server
 };
+
+/// Stores a delta; returns its place in replicator->gathered, HC_SV_NOT_GATHERED: it has no room.
+static inline uint32_t hc_sv_builder_store(struct hc_sv_builder *builder,
+                                           struct hc_sv_delta delta) {
+    uint32_t words = (delta.bits + 31) / 32, at = builder->gathered;
+    if (4 * words > HC_SV_GATHERED_BYTES - at)
+        return HC_SV_NOT_GATHERED;
+    for (uint32_t i = 0; i < words; i++) // most deltas are short, and calls are slow
+        memcpy(builder->replicator->gathered + at + 4 * (size_t)i, delta.data + 4 * (size_t)i, 4);
+    builder->gathered += 4 * words;
+    return at;
+}

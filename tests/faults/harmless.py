@@ -21,7 +21,7 @@ HARMLESS = {
         "it only passes several plain values at once; time only",
     "server/forged.c: 18  ->  19  at 17 in  uint8_t key[18] = {0};":
         "a key of one zero byte more: the same sources share a count",
-    "server/replication/snapshot.c: looks = true;  ->  ;":
+    "server/replication/corrections.c: looks = true;  ->  ;":
         "the same look is made again; time only",
     "client/predict.c: &&  ->  ||  at 29 in  "
     "if (inputs->players > 0 && head < target && end >= inputs->next)":

@@ -208,7 +208,7 @@ FAULTS = {
         "    hc_tick next = value->tick + 1;\n    HC_ASSERT(end",
     ),
     "corrected-never": Fault(
-        "server/replication/snapshot.c",
+        "server/replication/corrections.c",
         "a sent past tick is not corrected, even when a rewind has changed it",
         "        if (hc_sv_values_alike(values, unit, held.value_id, now) ||",
         "        if (held.value_id != 0 ||\n"
@@ -322,13 +322,13 @@ FAULTS = {
         "builder->header.tick + (inputs < 2 ? inputs : 2));\n",
     ),
     "corrections-late": Fault(
-        "server/replication/snapshot.c",
+        "server/replication/corrections.c",
         "the oldest three ticks that may be shown are not corrected",
         "    return hc_tick_max(oldest, hc_tick_back(own, client->display_offset + 1));\n",
         "    return hc_tick_max(oldest, hc_tick_back(own, client->display_offset + 1) + 3);\n",
     ),
     "corrections-always": Fault(
-        "server/replication/snapshot.c",
+        "server/replication/corrections.c",
         "corrections are sent again at every tick",
         "        if (hc_sv_values_alike(values, unit, held.value_id, now) ||",
         "        if ((hc_sv_values_alike(values, unit, held.value_id, now) &&\n"
