@@ -6,7 +6,7 @@
   headers  docs/ARCHITECTURE.md lists every public header
   stages   CONTRIBUTING.md names the stages of tests/run.sh
   promise  each row of docs/PROMISES.md names tests that exist
-  counters docs/REPORT.md has the table of each list of counters of the public headers; --write writes them
+  counters docs/REPORT.md has the table of each list of counters; --write writes them
 """
 import glob
 import os
@@ -112,8 +112,9 @@ KINDS = {"SUM": "", "GAUGE": ", now", "MAX": ", most", "HISTOGRAM": ", histogram
 def counter_lists():
     """The name of each list of counters, and its rows: (kind, unit, key, sentence)."""
     row = r'X\(\w+, (\w+), "([^"]*)", "([^"]*)",\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)'
-    for header in sorted(os.listdir(os.path.join(ROOT, "include/hindcast"))):
-        text = read("include/hindcast/" + header)
+    public = sorted(os.listdir(os.path.join(ROOT, "include/hindcast")))
+    for header in ["include/hindcast/" + name for name in public] + ["client/bots/counters.h"]:
+        text = read(header)
         for name, body in re.findall(r"#define (HC_\w+_COUNTERS)\(X\)((?:.*\\\n)*.*)", text):
             rows = re.findall(row, body.replace("\\\n", "\n"))
             assert len(rows) == body.count("X("), f"{header}: {name}: a row that is not understood"

@@ -3,6 +3,7 @@
 /// and then none.
 #pragma once
 
+#include "client/bots/counters.h"
 #include "hindcast/client.h"
 
 /// The start of a session's count. All zeros: it has not begun.
@@ -14,10 +15,7 @@ struct hc_cl_due {
 
 /// Snapshots of sessions that have ended.
 struct hc_cl_due_snapshots {
-    uint32_t sessions;
-    uint32_t incomplete;          ///< sessions that lack more than 0.5 % and three
-    uint32_t starved;             ///< sessions that lack more than 5 % and three
-    uint64_t due, received, lost; ///< lost: by the simulated link
+    HC_CL_DUE_COUNTERS(HC_COUNTER_MEMBER)
 };
 
 /// Begins the count if a snapshot has acked the client; to be called after each snapshot, until it

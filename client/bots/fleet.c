@@ -572,7 +572,7 @@ void hc_cl_fleet_result(const struct hc_cl_fleet *fleet, struct hc_cl_fleet_resu
     result->duration_us = hc_since(fleet->bots.started_us, fleet->ended_us);
     for (uint32_t i = 0; i < fleet->member_count; i++) {
         struct hc_cl_udp_stats udp = hc_cl_udp_stats(fleet->members[i].bot.udp);
-        hc_cl_fleet_add_udp(&result->udp, &udp);
+        hc_counters_add(&hc_cl_fleet_udp_counters, &result->udp, &udp);
         hc_cl_bot_add_session(&fleet->members[i].bot, fleet->ended_us, result);
     }
 }

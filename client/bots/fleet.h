@@ -6,6 +6,7 @@
 #include "client/bots/next_server.h"
 #include "client/bots/tokens.h"
 #include "client/bots/udp.h"
+#include "common/programs/counters.h"
 #include "hindcast/network_sim.h"
 #include "hindcast/client.h"
 #include "hindcast/plugin.h"
@@ -63,25 +64,13 @@ struct hc_cl_fleet_config {
 
 /// Counts of the clients by how they ended.
 struct hc_cl_fleet_ends {
-    uint32_t accepted; ///< were admitted
-    uint32_t left;     ///< played to the end and left
-    uint32_t cut_off;  ///< were admitted, but received nothing just before the end
-    uint32_t denied;   ///< the server denied, or is of another build
+    HC_CL_ENDS_COUNTERS(HC_COUNTER_MEMBER)
     uint32_t denied_by_reason[HC_DENY_REASONS_END]; ///< by the server; 0: unknown reasons
-    uint32_t closed;                                ///< the server closed the connection
-    uint32_t desynced; ///< computed another world than the server, and left
-    uint32_t timeout;  ///< the server sent nothing, or no more
-    uint32_t failed;   ///< no memory
 };
 
 /// How well the program itself kept its time.
 struct hc_cl_fleet_self {
-    uint32_t processes;
-    uint64_t cpu_us;                 ///< user and system, of all processes
-    uint64_t due, sent;              ///< datagrams of playing clients
-    struct hc_histogram lateness_us; ///< from when each datagram was due to its sending
-    uint64_t dropped;                ///< datagrams that this program received too late
-    uint64_t send_errors;            ///< datagrams of light clients that the kernel refused to send
+    HC_CL_SELF_COUNTERS(HC_COUNTER_MEMBER)
 };
 
 /// The counts of a run over all clients. All zeros but `first`, HC_NO_TICK, is an empty result.
@@ -97,14 +86,15 @@ struct hc_cl_fleet_result {
     struct hc_client_stats all;          ///< both, see hc_cl_fleet_sum
     struct hc_cl_due_snapshots snapshots;
     uint64_t looks, others_seen; ///< samples of full clients, and the other players seen in them
-    struct hc_histogram join_us; ///< from a client's start to its ACCEPT
-    struct hc_histogram snapshot_age_us; ///< of the newest snapshot, at each tick
-    struct hc_histogram input_delay;     ///< in effect on each connection, ticks
-    uint64_t jitter_us;                  ///< summed over the clients that measured one
-    uint32_t jitters;                    ///< number of these clients
+    HC_CL_RUN_COUNTERS(HC_COUNTER_MEMBER)
+    uint64_t jitter_us; ///< summed over the clients that measured one
+    uint32_t jitters;   ///< number of these clients
     struct hc_cl_udp_stats udp;
     struct hc_cl_fleet_self self;
 };
+
+extern const struct hc_counters hc_cl_fleet_counters;     ///< of struct hc_cl_fleet_result
+extern const struct hc_counters hc_cl_fleet_udp_counters; ///< of struct hc_cl_udp_stats
 
 /// Makes a fleet that is ready to run, and copies `config`. NULL: failed, and `why` is a sentence.
 struct hc_cl_fleet *hc_cl_fleet_create(const struct hc_cl_fleet_config *config, char *why,
@@ -132,9 +122,6 @@ void hc_cl_fleet_add_lateness(struct hc_cl_fleet_self *self, uint64_t late_us, u
 
 /// Adds the counts of a client.
 void hc_cl_fleet_add_stats(struct hc_client_stats *sum, const struct hc_client_stats *one);
-
-/// Adds the counts of a socket.
-void hc_cl_fleet_add_udp(struct hc_cl_udp_stats *sum, const struct hc_cl_udp_stats *one);
 
 /// Adds the counts of another fleet of the same run.
 void hc_cl_fleet_merge(struct hc_cl_fleet_result *result, const struct hc_cl_fleet_result *other);

@@ -6,6 +6,23 @@
 
 #include <string.h>
 
+#define OF_ENDS(name, kind, unit, key, ...)                                                        \
+    HC_COUNTER_ROW(struct hc_cl_fleet_result, ends.name, kind, unit, key)
+#define OF_DUE(name, kind, unit, key, ...)                                                         \
+    HC_COUNTER_ROW(struct hc_cl_fleet_result, snapshots.name, kind, unit, key)
+#define OF_SELF(name, kind, unit, key, ...)                                                        \
+    HC_COUNTER_ROW(struct hc_cl_fleet_result, self.name, kind, unit, key)
+#define OF_RUN(name, kind, unit, key, ...)                                                         \
+    HC_COUNTER_ROW(struct hc_cl_fleet_result, name, kind, unit, key)
+#define OF_UDP(name, kind, unit, key, ...)                                                         \
+    HC_COUNTER_ROW(struct hc_cl_udp_stats, name, kind, unit, key)
+
+static const struct hc_counter of_result[] = {HC_CL_ENDS_COUNTERS(OF_ENDS) HC_CL_DUE_COUNTERS(
+    OF_DUE) HC_CL_SELF_COUNTERS(OF_SELF) HC_CL_RUN_COUNTERS(OF_RUN)};
+static const struct hc_counter of_udp[] = {HC_CL_UDP_COUNTERS(OF_UDP)};
+const struct hc_counters hc_cl_fleet_counters = HC_COUNTERS_OF(of_result);
+const struct hc_counters hc_cl_fleet_udp_counters = HC_COUNTERS_OF(of_udp);
+
 enum { LATE_MAX = 1000 }; ///< due datagrams of one client whose lateness is recorded at once
 
 struct hc_network_sim_config hc_cl_fleet_link(const struct hc_cl_fleet_config *config,
@@ -32,33 +49,9 @@ void hc_cl_fleet_add_stats(struct hc_client_stats *sum, const struct hc_client_s
     hc_counters_add(&hc_counters_path, sum, one);
 }
 
-void hc_cl_fleet_add_udp(struct hc_cl_udp_stats *sum, const struct hc_cl_udp_stats *one) {
-    sum->datagrams_in += one->datagrams_in;
-    sum->bytes_in += one->bytes_in;
-    sum->datagrams_out += one->datagrams_out;
-    sum->bytes_out += one->bytes_out;
-    sum->send_errors += one->send_errors;
-    sum->sim_lost += one->sim_lost;
-    sum->sim_dropped_full += one->sim_dropped_full;
-}
-
 void hc_cl_fleet_merge(struct hc_cl_fleet_result *result, const struct hc_cl_fleet_result *other) {
-    const struct {
-        uint32_t *to, from;
-    } ends[] = {
-        {&result->ends.accepted, other->ends.accepted},
-        {&result->ends.left, other->ends.left},
-        {&result->ends.cut_off, other->ends.cut_off},
-        {&result->ends.denied, other->ends.denied},
-        {&result->ends.closed, other->ends.closed},
-        {&result->ends.desynced, other->ends.desynced},
-        {&result->ends.timeout, other->ends.timeout},
-        {&result->ends.failed, other->ends.failed},
-        {&result->jitters, other->jitters},
-        {&result->self.processes, other->self.processes},
-    };
-    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-        *ends[i].to += ends[i].from;
+    hc_counters_add(&hc_cl_fleet_counters, result, other);
+    hc_counters_add(&hc_cl_fleet_udp_counters, &result->udp, &other->udp);
     if (result->desync[0] == '\0')
         memcpy(result->desync, other->desync, sizeof(result->desync));
     for (unsigned i = 0; i < HC_DENY_REASONS_END; i++)
@@ -72,25 +65,10 @@ void hc_cl_fleet_merge(struct hc_cl_fleet_result *result, const struct hc_cl_fle
     result->last = hc_tick_max(result->last, other->last);
     hc_cl_fleet_add_stats(&result->full, &other->full);
     hc_cl_fleet_add_stats(&result->light, &other->light);
-    result->snapshots.due += other->snapshots.due;
-    result->snapshots.received += other->snapshots.received;
-    result->snapshots.lost += other->snapshots.lost;
-    result->snapshots.sessions += other->snapshots.sessions;
-    result->snapshots.incomplete += other->snapshots.incomplete;
-    result->snapshots.starved += other->snapshots.starved;
     result->looks += other->looks;
     result->others_seen += other->others_seen;
-    hc_histogram_merge(&result->join_us, &other->join_us);
-    hc_histogram_merge(&result->snapshot_age_us, &other->snapshot_age_us);
-    hc_histogram_merge(&result->input_delay, &other->input_delay);
     result->jitter_us += other->jitter_us;
-    hc_cl_fleet_add_udp(&result->udp, &other->udp);
-    result->self.cpu_us += other->self.cpu_us;
-    result->self.due += other->self.due;
-    result->self.sent += other->self.sent;
-    result->self.dropped += other->self.dropped;
-    result->self.send_errors += other->self.send_errors;
-    hc_histogram_merge(&result->self.lateness_us, &other->self.lateness_us);
+    result->jitters += other->jitters;
 }
 
 void hc_cl_fleet_sum(struct hc_cl_fleet_result *result) {

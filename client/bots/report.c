@@ -28,15 +28,13 @@ static json_t *unknown_server(void) {
     return server;
 }
 
-static json_t *link_part(const struct hc_cl_options *options,
-                         const struct hc_cl_fleet_result *result) {
+static json_t *link_part(const struct hc_cl_options *options) {
     const struct hc_network_sim_config *link = &options->link;
-    json_t *part = json_pack(
-        "{s:s?, s:f, s:f, s:f, s:i, s:f, s:f, s:I, s:I}", "name", options->link_name, "latency_ms",
-        link->latency_us / 1e3, "jitter_ms", link->jitter_us / 1e3, "loss_pct",
-        link->loss_ppm / 1e4, "burst", (int)link->burst_mean, "duplicate_pct",
-        link->duplicate_ppm / 1e4, "reorder_pct", link->reorder_ppm / 1e4, "lost",
-        (json_int_t)result->udp.sim_lost, "dropped_full", (json_int_t)result->udp.sim_dropped_full);
+    json_t *part =
+        json_pack("{s:s?, s:f, s:f, s:f, s:i, s:f, s:f}", "name", options->link_name, "latency_ms",
+                  link->latency_us / 1e3, "jitter_ms", link->jitter_us / 1e3, "loss_pct",
+                  link->loss_ppm / 1e4, "burst", (int)link->burst_mean, "duplicate_pct",
+                  link->duplicate_ppm / 1e4, "reorder_pct", link->reorder_ppm / 1e4);
     json_object_set_new(part, "latency_to_ms",
                         options->latency_to_us > 0 ? json_real(options->latency_to_us / 1e3)
                                                    : json_null());
@@ -47,42 +45,23 @@ static json_t *link_part(const struct hc_cl_options *options,
 static json_t *client_part(const struct hc_cl_options *options,
                            const struct hc_cl_fleet_result *result) {
     const struct hc_client_stats *full = options->clients > 0 ? &result->full : NULL;
-    const struct hc_cl_fleet_ends *ends = &result->ends;
-    json_t *client = json_pack(
-        "{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "snapshots_decoded",
-        full != NULL ? json_integer((json_int_t)full->snapshots) : json_null(), "others_in_view",
-        hc_report_ratio((double)result->others_seen, (double)result->looks), "input_delay_ticks",
-        hc_report_histogram(&result->input_delay, 1), "accepted", (json_int_t)ends->accepted,
-        "left", (json_int_t)ends->left, "cut_off", (json_int_t)ends->cut_off, "denied",
-        (json_int_t)ends->denied, "closed_by_server", (json_int_t)ends->closed, "timeouts",
-        (json_int_t)ends->timeout, "failed", (json_int_t)ends->failed);
-    hc_counters_report(&hc_counters_link, &result->all, client);
+    json_t *client = hc_counters_object(&hc_counters_link, &result->all);
     hc_counters_report(&hc_counters_world, full, client);
+    json_object_set_new(client, "snapshots_decoded",
+                        full != NULL ? json_integer((json_int_t)full->snapshots) : json_null());
+    json_object_set_new(client, "others_in_view",
+                        hc_report_ratio((double)result->others_seen, (double)result->looks));
     return client;
 }
 
-/// How well the program itself kept its time.
+/// The program's own part.
 static json_t *self_part(const struct hc_cl_options *options,
                          const struct hc_cl_fleet_result *result) {
     const struct hc_cl_fleet_self *self = &result->self;
-    const struct hc_cl_due_snapshots *snapshots = &result->snapshots;
-    json_t *part =
-        json_pack("{s:I, s:I, s:o, s:o, s:I, s:I, s:o}", "processes", (json_int_t)self->processes,
-                  "cpu_ms", (json_int_t)(self->cpu_us / 1000), "cores_used",
-                  hc_report_ratio((double)self->cpu_us, (double)result->duration_us), "lateness_ms",
-                  hc_report_histogram(&self->lateness_us, 1000), "datagrams_due",
-                  (json_int_t)self->due, "datagrams_sent", (json_int_t)self->sent, "sent_ratio",
-                  hc_report_ratio((double)self->sent, (double)self->due));
-    json_t *more = json_pack(
-        "{s:i, s:i, s:o, s:I, s:{s:I, s:I, s:I, s:I, s:I}}", "full_clients", (int)options->clients,
-        "light_clients", (int)options->light, "join_ms",
-        hc_report_histogram(&result->join_us, 1000), "receive_drops", (json_int_t)self->dropped,
-        "snapshots", "sessions", (json_int_t)snapshots->sessions, "sessions_incomplete",
-        (json_int_t)snapshots->incomplete, "due", (json_int_t)snapshots->due, "received",
-        (json_int_t)snapshots->received, "lost_on_link", (json_int_t)snapshots->lost);
-    json_object_update(part, more);
-    json_decref(more);
-    return part;
+    return json_pack("{s:i, s:i, s:o, s:o}", "full_clients", (int)options->clients, "light_clients",
+                     (int)options->light, "cores_used",
+                     hc_report_ratio((double)self->cpu_us, (double)result->duration_us),
+                     "sent_ratio", hc_report_ratio((double)self->sent, (double)self->due));
 }
 
 /// Adds a reason if the program itself was late, so that its figures do not describe the server.
@@ -124,10 +103,10 @@ static void judge_clients(json_t *reasons, uint32_t clients,
     char denials[160];
     list_denials(ends, denials, sizeof(denials));
     hc_report_reason(reasons, ends->denied, "denied",
-                     "clients not admitted: %" PRIu32 " of %" PRIu32 "%s", ends->denied, clients,
+                     "clients not admitted: %" PRIu64 " of %" PRIu32 "%s", ends->denied, clients,
                      denials);
     const struct {
-        uint32_t count;
+        uint64_t count;
         const char *key, *text;
     } rows[] = {
         {ends->timeout, "timeouts", "received no answer, or no more"},
@@ -137,10 +116,10 @@ static void judge_clients(json_t *reasons, uint32_t clients,
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
         hc_report_reason(reasons, rows[i].count, rows[i].key,
-                         "clients that %s: %" PRIu32 " of %" PRIu32, rows[i].text, rows[i].count,
+                         "clients that %s: %" PRIu64 " of %" PRIu32, rows[i].text, rows[i].count,
                          clients);
     hc_report_reason(reasons, ends->desynced, "desyncs",
-                     "clients that computed another world than the server: %" PRIu32 " of %" PRIu32
+                     "clients that computed another world than the server: %" PRIu64 " of %" PRIu32
                      "; first, %s",
                      ends->desynced, clients, result->desync);
     hc_report_reason(reasons, sum->losses, "connections_lost",
@@ -172,7 +151,7 @@ static json_t *verdict(const char *program, const struct hc_cl_options *options,
     hc_report_reason(
         reasons, snapshots->starved, "snapshots",
         "clients that lack more than 5 %% of their snapshots beyond the link's loss: "
-        "%" PRIu32 " of %" PRIu32 "; %" PRIu64 " of %" PRIu64 " due came at %u a second",
+        "%" PRIu64 " of %" PRIu64 "; %" PRIu64 " of %" PRIu64 " due came at %u a second",
         snapshots->starved, snapshots->sessions, snapshots->received, snapshots->due,
         options->snapshot_rate > 0 ? options->snapshot_rate : (unsigned)result->tick_rate);
     hc_report_judge_server(reasons, server);
@@ -196,7 +175,7 @@ static json_t *held(const char *program, const struct hc_cl_options *options,
     judge_clients(reasons, options->clients + options->light, result);
     hc_report_reason(reasons, snapshots->incomplete, "snapshots",
                      "clients that lack more than 0.5 %% of their snapshots beyond the link's "
-                     "loss: %" PRIu32 " of %" PRIu32,
+                     "loss: %" PRIu64 " of %" PRIu64,
                      snapshots->incomplete, snapshots->sessions);
     hc_report_reason(reasons, snapshots->incomplete > 0 ? late : 0, "ticks_began_late",
                      "ticks that began more than a tick late, and share the next one's snapshot: "
@@ -230,7 +209,7 @@ json_t *hc_cl_report_json(const char *program, const char *version,
         played ? json_integer(result->tick_rate) : json_null(), "ticks",
         result->last > result->first ? json_integer((json_int_t)(result->last - result->first))
                                      : json_null(),
-        "clients", (int)(options->clients + options->light), "link", link_part(options, result),
+        "clients", (int)(options->clients + options->light), "link", link_part(options),
         "bytes_down_per_client_s", hc_report_ratio(down, client_s), "bytes_up_per_client_s",
         hc_report_ratio(up, client_s), "datagrams_down_per_client_s",
         hc_report_ratio((double)udp->datagrams_in, client_s), "bytes_overhead_per_datagram",
@@ -242,8 +221,8 @@ json_t *hc_cl_report_json(const char *program, const char *version,
     json_object_set_new(json_object_get(report, "load"), "held",
                         held(program, options, result, server_part, why));
     hc_counters_report(&hc_counters_path, &result->all, report);
-    json_object_set_new(report, "snapshot_age_ms",
-                        hc_report_histogram(&result->snapshot_age_us, 1000));
+    hc_counters_report(&hc_cl_fleet_counters, result, report);
+    hc_counters_report(&hc_cl_fleet_udp_counters, &result->udp, report);
     json_object_set_new(report, "percentile_error", json_real(percentile_error));
     return report;
 }

@@ -6,6 +6,7 @@
 /// simulation delays and drops nothing.
 #pragma once
 
+#include "client/bots/counters.h"
 #include "client/bots/sockets.h"
 #include "hindcast/network_sim.h"
 #include "proto/datagram.h"
@@ -14,15 +15,9 @@
 
 struct hc_cl_udp;
 
-/// Counts of datagrams as their senders sent them: before the network simulations.
+/// The counts of a client's socket and its simulations.
 struct hc_cl_udp_stats {
-    uint64_t datagrams_in, bytes_in, datagrams_out, bytes_out;
-    uint64_t send_errors; ///< datagrams that the kernel refused to send
-    uint64_t refused;  ///< datagrams to a place where no program listens, by the network's report
-    uint64_t too_long; ///< datagrams refused as too long, by the kernel or by the network's report
-    uint64_t sim_lost; ///< datagrams dropped by the simulated loss
-    uint64_t sim_lost_down; ///< of those, and of those dropped because it was full, to the client
-    uint64_t sim_dropped_full; ///< dropped because a simulation was full: it is not as configured
+    HC_CL_UDP_COUNTERS(HC_COUNTER_MEMBER)
 };
 
 /// Opens a socket for `server`, with network simulations of this `seed`. NULL: failed, and `why` is

@@ -10,15 +10,16 @@
 
 enum { KEY_MAX = 40 }; ///< bytes
 
-#define ROW(type, name, kind, unit, key)                                                           \
-    {key, HC_COUNTER_##kind, offsetof(type, name), sizeof(((type *)NULL)->name), unit},
-#define OF_SERVER(name, kind, unit, key, ...) ROW(struct hc_server_stats, name, kind, unit, key)
+#define OF_SERVER(name, kind, unit, key, ...)                                                      \
+    HC_COUNTER_ROW(struct hc_server_stats, name, kind, unit, key)
 #define OF_OVERLOAD(name, kind, unit, key, ...)                                                    \
-    ROW(struct hc_server_overload, name, kind, unit, key)
+    HC_COUNTER_ROW(struct hc_server_overload, name, kind, unit, key)
 #define OF_REMEMBERED(name, kind, unit, key, ...)                                                  \
-    ROW(struct hc_server_remembered, name, kind, unit, key)
-#define OF_CLIENT(name, kind, unit, key, ...) ROW(struct hc_client_stats, name, kind, unit, key)
-#define OF_TIMELINE(name, kind, unit, key, ...) ROW(struct hc_timeline_stats, name, kind, unit, key)
+    HC_COUNTER_ROW(struct hc_server_remembered, name, kind, unit, key)
+#define OF_CLIENT(name, kind, unit, key, ...)                                                      \
+    HC_COUNTER_ROW(struct hc_client_stats, name, kind, unit, key)
+#define OF_TIMELINE(name, kind, unit, key, ...)                                                    \
+    HC_COUNTER_ROW(struct hc_timeline_stats, name, kind, unit, key)
 
 static const struct hc_counter of_server[] = {HC_SERVER_COUNTERS(OF_SERVER)};
 static const struct hc_counter of_overload[] = {HC_SERVER_OVERLOAD_COUNTERS(OF_OVERLOAD)};
@@ -28,15 +29,13 @@ static const struct hc_counter of_link[] = {HC_CLIENT_LINK_COUNTERS(OF_CLIENT)};
 static const struct hc_counter of_world[] = {HC_CLIENT_WORLD_COUNTERS(OF_CLIENT)};
 static const struct hc_counter of_path[] = {HC_CLIENT_PATH_COUNTERS(OF_CLIENT)};
 
-#define LIST(rows)                                                                                 \
-    { rows, sizeof(rows) / sizeof(*(rows)) }
-const struct hc_counters hc_counters_server = LIST(of_server);
-const struct hc_counters hc_counters_overload = LIST(of_overload);
-const struct hc_counters hc_counters_remembered = LIST(of_remembered);
-const struct hc_counters hc_counters_timeline = LIST(of_timeline);
-const struct hc_counters hc_counters_link = LIST(of_link);
-const struct hc_counters hc_counters_world = LIST(of_world);
-const struct hc_counters hc_counters_path = LIST(of_path);
+const struct hc_counters hc_counters_server = HC_COUNTERS_OF(of_server);
+const struct hc_counters hc_counters_overload = HC_COUNTERS_OF(of_overload);
+const struct hc_counters hc_counters_remembered = HC_COUNTERS_OF(of_remembered);
+const struct hc_counters hc_counters_timeline = HC_COUNTERS_OF(of_timeline);
+const struct hc_counters hc_counters_link = HC_COUNTERS_OF(of_link);
+const struct hc_counters hc_counters_world = HC_COUNTERS_OF(of_world);
+const struct hc_counters hc_counters_path = HC_COUNTERS_OF(of_path);
 
 /// The value of a counter that is one number, of any size.
 static uint64_t number(const struct hc_counter *counter, const void *member) {
@@ -81,12 +80,13 @@ void hc_counters_add(const struct hc_counters *list, void *sum, const void *one)
 /// The JSON of a counter; `member` NULL: unknown.
 static json_t *value_of(const struct hc_counter *counter, const void *member) {
     const uint64_t *numbers = member;
+    unsigned scale = strcmp(counter->unit, "ms") == 0 ? 1000 : 1;
     json_t *array;
     if (member == NULL)
         return counter->kind == HC_COUNTER_HISTOGRAM ? hc_report_unknown_histogram() : json_null();
     switch (counter->kind) {
     case HC_COUNTER_HISTOGRAM:
-        return hc_report_histogram(member, strcmp(counter->unit, "ms") == 0 ? 1000 : 1);
+        return hc_report_histogram(member, scale);
     case HC_COUNTER_CAUSES:
         return hc_report_rejected(member);
     case HC_COUNTER_LEVELS:
@@ -97,22 +97,20 @@ static json_t *value_of(const struct hc_counter *counter, const void *member) {
     case HC_COUNTER_FLAG:
         return json_boolean(number(counter, member));
     default:
-        return json_integer((json_int_t)number(counter, member));
+        return json_integer((json_int_t)(number(counter, member) / scale));
     }
 }
 
-/// Puts `value`, which it takes over, into `object` by a key with at most one dot.
+/// Puts `value`, which it takes over, into `object` by a key, whose dots lead into objects.
 static void put(json_t *object, const char *key, json_t *value) {
     char outer[KEY_MAX];
-    const char *dot = strchr(key, '.');
-    if (dot != NULL) {
+    for (const char *dot; (dot = strchr(key, '.')) != NULL; key = dot + 1) {
         HC_ASSERT((size_t)(dot - key) < sizeof(outer));
         memcpy(outer, key, (size_t)(dot - key));
         outer[dot - key] = '\0';
         if (json_object_get(object, outer) == NULL)
             json_object_set_new(object, outer, json_object());
         object = json_object_get(object, outer);
-        key = dot + 1;
     }
     json_object_set_new(object, key, value);
 }

@@ -6,7 +6,7 @@
 
 /// A counter of a list.
 struct hc_counter {
-    const char *key; ///< place in a JSON object; a dot leads into an object in there
+    const char *key; ///< place in a JSON object; each dot leads into an object
     enum hc_counter_kind {
         HC_COUNTER_SUM,
         HC_COUNTER_GAUGE,
@@ -26,6 +26,13 @@ struct hc_counters {
     const struct hc_counter *rows; ///< [count]
     size_t count;
 };
+
+/// The row of a counter of the struct `type`, for a table of rows.
+#define HC_COUNTER_ROW(type, name, kind, unit, key)                                                \
+    {key, HC_COUNTER_##kind, offsetof(type, name), sizeof(((type *)NULL)->name), unit},
+/// The list of an array of rows.
+#define HC_COUNTERS_OF(rows)                                                                       \
+    { rows, sizeof(rows) / sizeof(*(rows)) }
 
 extern const struct hc_counters hc_counters_server;     ///< of struct hc_server_stats
 extern const struct hc_counters hc_counters_overload;   ///< of struct hc_server_overload

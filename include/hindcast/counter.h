@@ -8,10 +8,11 @@
 ///   SUM        a count; the counts of several matches or clients add up
 ///   GAUGE      a present value; those of several add up
 ///   MAX        the greatest value; of several, the greatest
-///   HISTOGRAM  a distribution; those of several are merged. Of unit "ms" it records microseconds
+///   HISTOGRAM  a distribution; those of several are merged
 ///   CAUSES     a SUM for each hc_status
 ///
-/// A counter is a plain member, so that counting costs no call.
+/// A counter is a plain member, so that counting costs no call. With the unit "ms" it counts
+/// microseconds, and reports have milliseconds.
 #pragma once
 
 #include "hindcast/histogram.h"

@@ -30,12 +30,14 @@ static const struct counted of_clients[] = {
     {&hc_counters_link, "client.", offsetof(struct hc_cl_fleet_result, all)},
     {&hc_counters_world, "client.", offsetof(struct hc_cl_fleet_result, full)},
     {&hc_counters_path, "", offsetof(struct hc_cl_fleet_result, all)},
+    {&hc_cl_fleet_counters, "", 0},
+    {&hc_cl_fleet_udp_counters, "", offsetof(struct hc_cl_fleet_result, udp)},
 };
 enum {
     OF_SERVER = sizeof of_server / sizeof *of_server,
     OF_CLIENTS = sizeof of_clients / sizeof *of_clients,
 };
-static uint64_t last; ///< number that a counter was given
+static uint64_t last = 1000000; ///< number that a counter was given
 
 static const void *member(const struct counted *counted, const struct hc_counter *row,
                           const void *counts) {
@@ -76,10 +78,10 @@ static void is_number(const json_t *value, uint64_t number) {
 static void is_shown(const struct hc_counter *row, const json_t *value, const void *from) {
     const struct hc_histogram *histogram = from;
     const uint64_t *numbers = from;
-    double unit = strcmp(row->unit, "ms") == 0 ? 1000 : 1;
+    unsigned scale = strcmp(row->unit, "ms") == 0 ? 1000 : 1;
     switch (row->kind) {
     case HC_COUNTER_HISTOGRAM:
-        ck_assert_double_eq_tol(json_number_value(json_object_get(value, "max")) * unit,
+        ck_assert_double_eq_tol(json_number_value(json_object_get(value, "max")) * scale,
                                 (double)histogram->max, 1e-6);
         break;
     case HC_COUNTER_FLAG:
@@ -97,7 +99,7 @@ static void is_shown(const struct hc_counter *row, const json_t *value, const vo
         is_number(value, *(const enum hc_server_overload_level *)from);
         break;
     default:
-        is_number(value, *numbers);
+        is_number(value, *numbers / scale);
     }
 }
 
@@ -205,19 +207,21 @@ START_TEST(each_counter_of_several_matches_is_summed_by_its_kind) {
 }
 END_TEST
 
-/// Gives the full clients' counters numbers, and those that light ones have too.
+/// Gives all counters numbers, also those of the light clients' links and paths.
 static void fill_clients(struct hc_cl_fleet_result *result) {
     static const struct hc_cl_fleet_result none;
-    static const size_t light = offsetof(struct hc_cl_fleet_result, light);
+    static const struct counted of_kinds[] = {
+        {&hc_counters_link, "", offsetof(struct hc_cl_fleet_result, full)},
+        {&hc_counters_link, "", offsetof(struct hc_cl_fleet_result, light)},
+        {&hc_counters_world, "", offsetof(struct hc_cl_fleet_result, full)},
+        {&hc_counters_path, "", offsetof(struct hc_cl_fleet_result, full)},
+        {&hc_counters_path, "", offsetof(struct hc_cl_fleet_result, light)},
+        {&hc_cl_fleet_counters, "", 0},
+        {&hc_cl_fleet_udp_counters, "", offsetof(struct hc_cl_fleet_result, udp)},
+    };
     *result = none;
-    for (size_t l = 0; l < OF_CLIENTS; l++) {
-        struct counted full = of_clients[l], lights = of_clients[l];
-        full.offset = offsetof(struct hc_cl_fleet_result, full);
-        lights.offset = light;
-        fill(&full, result);
-        if (of_clients[l].list != &hc_counters_world)
-            fill(&lights, result);
-    }
+    for (size_t l = 0; l < sizeof of_kinds / sizeof *of_kinds; l++)
+        fill(&of_kinds[l], result);
     hc_cl_fleet_sum(result);
 }
 
@@ -266,7 +270,7 @@ START_TEST(each_counter_that_a_program_cannot_know_is_null) {
     static const struct hc_cl_fleet_result none;
     static const struct hc_cl_options options = {.light = 1};
     json_t *daemon = report_of_server(&server);
-    are_unknown(of_clients, OF_CLIENTS, daemon);
+    are_unknown(of_clients, 3, daemon); // what each client counts
     json_t *load = hc_cl_report_json("hindcast-load", "0", &options, &none, NULL, "");
     are_unknown(of_server, OF_SERVER, load);
     are_unknown(&of_clients[1], 1, load); // the worlds, which light clients have none of
