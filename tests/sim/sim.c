@@ -7,6 +7,7 @@
 #include "hindcast/check.h"
 #include "hindcast/rng.h"
 #include "tests/sim/deadlines.h"
+#include "tests/sim/hosts.h"
 #include "tests/sim/unsealer.h"
 
 #include <stdlib.h>
@@ -14,15 +15,14 @@
 #include <xxhash.h>
 
 enum {
-    HOST_EPOCH_US = 5000000, ///< the host's clock at the beginning: no core may count on 0
     PORT_FIRST = 1024,
     PORT_SIZE = 2, ///< each packet on a link is preceded by the client's port
     TOKEN_LIFE_S = 60,
     EVENTS_AT_ONCE = 1 << 20, ///< more while no time passes: a core never meets its deadline
 };
 
-/// Purposes of random numbers.
-enum { DRAW_WORLD, DRAW_SECRET, DRAW_UP, DRAW_DOWN, DRAW_CLIENT, DRAW_TOKEN };
+/// Purposes of random numbers; hosts.c has those before.
+enum { DRAW_UP = 2, DRAW_DOWN, DRAW_CLIENT, DRAW_TOKEN };
 
 struct seat {
     struct hc_sim_setup setup;
@@ -40,19 +40,17 @@ struct seat {
 
 struct hc_sim {
     struct hc_sim_config config;
-    uint8_t host_secret[HC_SERVER_SECRET_SIZE];
     uint64_t now;
-    struct hc_server *host;
-    uint64_t frozen_us; ///< the host is stopped until then
-    hc_tick host_head;
-    uint32_t restarts;
+    struct hc_sim_hosts hosts;
+    unsigned active;                    ///< the place of the host that a hook is about
+    uint64_t frozen_us;                 ///< the hosts are stopped until then
     uint64_t issued;                    ///< tokens
     uint64_t strangers, stranger_bytes; ///< datagrams sent to them, and their bytes
     struct hc_unsealer *unsealer;
     const uint8_t *sealed; ///< the datagram that a hook receives, as it is on the wire
     uint16_t port;         ///< destination of that datagram, if the host sends it
     struct seat *seats;
-    struct hc_deadlines *deadlines; ///< uplinks, downlinks, the host, clients: so ties are decided
+    struct hc_deadlines *deadlines; ///< uplinks, downlinks, hosts, clients: so ties are decided
     uint64_t trace;
 };
 
@@ -78,12 +76,12 @@ static uint32_t down_entry(const struct hc_sim *sim, unsigned client) {
     return sim->config.clients + client;
 }
 
-static uint32_t host_entry(const struct hc_sim *sim) {
-    return 2 * sim->config.clients;
+static uint32_t host_entry(const struct hc_sim *sim, unsigned place) {
+    return 2 * sim->config.clients + place;
 }
 
 static uint32_t client_entry(const struct hc_sim *sim, unsigned client) {
-    return 2 * sim->config.clients + 1 + client;
+    return 2 * sim->config.clients + HC_SIM_MATCHES_MAX + client;
 }
 
 /// The client's clock at `now`.
@@ -121,11 +119,21 @@ static void set_client_deadline(struct hc_sim *sim, unsigned client) {
     hc_deadlines_set(sim->deadlines, client_entry(sim, client), not_before(when, seat->frozen_us));
 }
 
-static void set_host_deadline(struct hc_sim *sim) {
-    uint64_t when = hc_server_deadline(sim->host);
-    if (when != UINT64_MAX)
-        when = when > HOST_EPOCH_US ? when - HOST_EPOCH_US : 0;
-    hc_deadlines_set(sim->deadlines, host_entry(sim), not_before(when, sim->frozen_us));
+static void set_host_deadline(struct hc_sim *sim, unsigned place) {
+    uint64_t when = UINT64_MAX;
+    if (place < sim->hosts.count)
+        when = hc_sim_hosts_deadline(&sim->hosts, place);
+    hc_deadlines_set(sim->deadlines, host_entry(sim, place), not_before(when, sim->frozen_us));
+}
+
+static void set_host_deadlines(struct hc_sim *sim) {
+    for (unsigned place = 0; place < HC_SIM_MATCHES_MAX; place++)
+        set_host_deadline(sim, place);
+}
+
+/// The host that a hook is about.
+static struct hc_server *active_host(const struct hc_sim *sim) {
+    return sim->hosts.all[sim->active].core;
 }
 
 static void set_link_deadlines(struct hc_sim *sim, unsigned client) {
@@ -163,9 +171,10 @@ static const uint8_t *open_for_hook(struct hc_sim *sim, bool to_server, const ui
 static void poll_host_events(struct hc_sim *sim) {
     const struct hc_sim_hooks *hooks = &sim->config.hooks;
     struct hc_server_event event;
-    while (hc_server_poll_event(sim->host, &event))
+    while (hc_server_poll_event(active_host(sim), &event))
         if (hooks->host_event != NULL)
             hooks->host_event(sim->config.context, sim, &event);
+    hc_sim_hosts_noted(&sim->hosts, sim->active, sim->now);
 }
 
 static void call_host_works(const struct hc_sim *sim, enum hc_sim_work work, bool begins) {
@@ -175,7 +184,7 @@ static void call_host_works(const struct hc_sim *sim, enum hc_sim_work work, boo
 
 static size_t host_send(struct hc_sim *sim, struct hc_address *to, uint8_t *bytes) {
     call_host_works(sim, HC_SIM_WORK_SEND, true);
-    size_t size = hc_server_send(sim->host, to, bytes, hc_sim_host_now(sim));
+    size_t size = hc_server_send(active_host(sim), to, bytes, hc_sim_host_now(sim));
     call_host_works(sim, HC_SIM_WORK_SEND, false);
     return size;
 }
@@ -186,7 +195,7 @@ static struct hc_address address_of(const struct hc_sim *sim, uint16_t port) {
                                      : hc_address_ipv4(127, 0, 0, 1, port);
 }
 
-/// Sends all datagrams of the host, and polls its events.
+/// Sends all datagrams of the active host, and polls its events.
 static void drain_host(struct hc_sim *sim) {
     const struct hc_sim_hooks *hooks = &sim->config.hooks;
     uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
@@ -213,7 +222,13 @@ static void drain_host(struct hc_sim *sim) {
         set_link_deadlines(sim, client);
     }
     poll_host_events(sim);
-    set_host_deadline(sim);
+    set_host_deadline(sim, sim->active);
+}
+
+static void drain_hosts(struct hc_sim *sim) {
+    for (sim->active = 0; sim->active < sim->hosts.count; sim->active++)
+        drain_host(sim);
+    sim->active = 0;
 }
 
 /// Calls the tamper hook, and seals the datagram again if it was changed; false: it is not sent.
@@ -276,32 +291,40 @@ static void observe_client(struct hc_sim *sim, unsigned client) {
     set_client_deadline(sim, client);
 }
 
+/// Gives a datagram off a client's uplink to its host.
+static void give_host(struct hc_sim *sim, unsigned client, uint16_t port, const uint8_t *bytes,
+                      size_t size) {
+    struct hc_address from = address_of(sim, port);
+    enum hc_datagram_kind kind = hc_datagram_kind(bytes, size);
+    uint64_t ahead_us = kind == HC_DATAGRAM_DATA ? sim->config.arrivals_ahead_us : 0;
+    uint8_t opened[HC_DATAGRAM_MAX];
+    struct hc_sv_placed placed;
+    sim->active = hc_sim_hosts_choose(&sim->hosts, &from, bytes, size, sim->now, &placed);
+    call_host_works(sim, HC_SIM_WORK_RECEIVE, true);
+    enum hc_status status = hc_sim_hosts_give(&sim->hosts, sim->active, &from, bytes, size,
+                                              sim->now, ahead_us, &placed);
+    call_host_works(sim, HC_SIM_WORK_RECEIVE, false);
+    // Only an accepted one: a thief's CONNECT may name another client's nonce.
+    if (status == HC_OK && kind == HC_DATAGRAM_CONNECT)
+        hc_unsealer_note_connect(sim->unsealer, bytes, size, NULL);
+    poll_host_events(sim);
+    hc_sim_hosts_finish(&sim->hosts, &placed);
+    if (sim->config.hooks.host_received != NULL)
+        sim->config.hooks.host_received(sim->config.context, sim, client, port,
+                                        open_for_hook(sim, true, bytes, size, opened), size,
+                                        status);
+}
+
 static void deliver_up(struct hc_sim *sim, unsigned client) {
     struct seat *seat = seat_of(sim, client);
-    uint8_t packet[PORT_SIZE + HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
+    uint8_t packet[PORT_SIZE + HC_DATAGRAM_MAX];
     int length;
     while ((length = hc_network_sim_receive(seat->up, sim->now, packet, sizeof(packet))) >= 0) {
-        uint16_t port = port_of(packet);
-        struct hc_address from = address_of(sim, port);
         mix_number(sim, sim->now);
         mix(sim, packet, (size_t)length);
-        size_t size = (size_t)length - PORT_SIZE;
-        call_host_works(sim, HC_SIM_WORK_RECEIVE, true);
-        bool data = hc_datagram_kind(packet + PORT_SIZE, size) == HC_DATAGRAM_DATA;
-        uint64_t ahead_us = data ? sim->config.arrivals_ahead_us : 0;
-        enum hc_status status = hc_server_receive(sim->host, &from, packet + PORT_SIZE, size,
-                                                  hc_sim_host_now(sim) + ahead_us);
-        call_host_works(sim, HC_SIM_WORK_RECEIVE, false);
-        // Only an accepted one: a thief's CONNECT may name another client's nonce.
-        if (status == HC_OK && hc_datagram_kind(packet + PORT_SIZE, size) == HC_DATAGRAM_CONNECT)
-            hc_unsealer_note_connect(sim->unsealer, packet + PORT_SIZE, size, NULL);
-        poll_host_events(sim);
-        if (sim->config.hooks.host_received != NULL)
-            sim->config.hooks.host_received(
-                sim->config.context, sim, client, port,
-                open_for_hook(sim, true, packet + PORT_SIZE, size, opened), size, status);
+        give_host(sim, client, port_of(packet), packet + PORT_SIZE, (size_t)length - PORT_SIZE);
     }
-    drain_host(sim);
+    drain_hosts(sim);
     set_link_deadlines(sim, client);
 }
 
@@ -327,22 +350,28 @@ static void deliver_down(struct hc_sim *sim, unsigned client) {
     set_link_deadlines(sim, client);
 }
 
-static void advance_host(struct hc_sim *sim) {
+static void advance_host(struct hc_sim *sim, unsigned place) {
+    struct hc_sim_host *host = &sim->hosts.all[place];
+    sim->active = place;
     if (sim->config.hooks.host_advances != NULL)
         sim->config.hooks.host_advances(sim->config.context, sim);
     call_host_works(sim, HC_SIM_WORK_ADVANCE, true);
-    hc_server_advance(sim->host, hc_sim_host_now(sim));
+    hc_server_advance(host->core, hc_sim_host_now(sim));
     call_host_works(sim, HC_SIM_WORK_ADVANCE, false);
     poll_host_events(sim);
-    const struct hc_timeline *timeline = hc_server_timeline(sim->host);
+    const struct hc_timeline *timeline = hc_server_timeline(host->core);
     hc_tick head = hc_timeline_head(timeline);
-    if (head != sim->host_head) {
-        sim->host_head = head;
+    if (head != host->head) {
+        host->head = head;
         mix_number(sim, hc_timeline_hash(timeline, head));
         if (sim->config.hooks.host_ticked != NULL)
             sim->config.hooks.host_ticked(sim->config.context, sim);
     }
     drain_host(sim);
+    bool renewed = hc_sim_hosts_renew(&sim->hosts, place, sim->now);
+    HC_ASSERT(renewed);
+    set_host_deadline(sim, place);
+    sim->active = 0;
 }
 
 static void set_inputs(struct hc_sim *sim, unsigned client) {
@@ -373,16 +402,16 @@ static void dispatch(struct hc_sim *sim, uint32_t entry) {
         deliver_up(sim, entry);
     else if (entry < 2 * clients)
         deliver_down(sim, entry - clients);
-    else if (entry == 2 * clients)
-        advance_host(sim);
+    else if (entry < client_entry(sim, 0))
+        advance_host(sim, entry - host_entry(sim, 0));
     else
-        advance_client(sim, entry - 2 * clients - 1);
+        advance_client(sim, entry - client_entry(sim, 0));
 }
 
 void hc_sim_run_until(struct hc_sim *sim, uint64_t until_us) {
     HC_ASSERT(until_us >= sim->now);
     // The test may have used a core directly in the meantime.
-    set_host_deadline(sim);
+    set_host_deadlines(sim);
     for (unsigned i = 0; i < sim->config.clients; i++) {
         set_client_deadline(sim, i);
         set_link_deadlines(sim, i);
@@ -427,6 +456,7 @@ static bool create_seat(struct hc_sim *sim, unsigned client) {
     struct seat *seat = &sim->seats[client];
     uint64_t seed = sim->config.seed;
     seat->setup.config = sim->config.client;
+    seat->setup.allowed_players = HC_OWN_PLAYERS_MAX;
     seat->head = HC_NO_TICK;
     seat->up = hc_network_sim_create(&sim->config.up, hc_random(seed, DRAW_UP, client, 0),
                                      sim->config.packets_max, sim->config.allocator);
@@ -435,27 +465,17 @@ static bool create_seat(struct hc_sim *sim, unsigned client) {
     return seat->up != NULL && seat->down != NULL;
 }
 
-static bool create_host(struct hc_sim *sim) {
-    struct hc_server_config *host = &sim->config.host;
-    host->seed = hc_random(sim->config.seed, DRAW_WORLD, sim->restarts, 0);
-    for (uint32_t i = 0; i < HC_SERVER_SECRET_SIZE; i++)
-        sim->host_secret[i] = (uint8_t)hc_random(sim->config.seed, DRAW_SECRET, i, sim->restarts);
-    host->secret = sim->host_secret;
-    host->keys = hc_endpoint_token_ring();
-    host->rule_hash = hc_test_rule_hash(host->game);
-    sim->host = hc_sv_host_create(host, &sim->config.host_test, HC_TEST_UNIX_US + sim->now,
-                                  hc_sim_host_now(sim));
-    return sim->host != NULL;
+bool hc_sim_restart_hosts(struct hc_sim *sim, unsigned matches, uint16_t clients) {
+    hc_sim_hosts_close(&sim->hosts);
+    sim->config.host.clients = clients;
+    bool opened = hc_sim_hosts_open(&sim->hosts, matches, sim->now);
+    if (opened)
+        set_host_deadlines(sim);
+    return opened;
 }
 
 bool hc_sim_restart_host(struct hc_sim *sim) {
-    hc_server_destroy(sim->host);
-    sim->restarts++;
-    sim->host_head = 0;
-    bool created = create_host(sim);
-    if (created)
-        set_host_deadline(sim);
-    return created;
+    return hc_sim_restart_hosts(sim, hc_sim_matches(sim), sim->config.host.clients);
 }
 
 struct hc_sim *hc_sim_create(const struct hc_sim_config *config) {
@@ -466,12 +486,14 @@ struct hc_sim *hc_sim_create(const struct hc_sim_config *config) {
         return NULL;
     sim->config = *config;
     sim->seats = calloc(config->clients, sizeof *sim->seats);
-    sim->deadlines = hc_deadlines_create(3 * config->clients + 1);
+    sim->deadlines = hc_deadlines_create(3 * config->clients + HC_SIM_MATCHES_MAX);
+    sim->hosts = (struct hc_sim_hosts){
+        .config = &sim->config.host, .test = &sim->config.host_test, .seed = config->seed};
     struct hc_token_ring ring = hc_endpoint_token_ring();
     sim->unsealer =
         hc_unsealer_create(&ring, hc_test_protocol_id(config->host.game), config->host.audience);
-    bool created =
-        sim->seats != NULL && sim->deadlines != NULL && sim->unsealer != NULL && create_host(sim);
+    bool created = sim->seats != NULL && sim->deadlines != NULL && sim->unsealer != NULL &&
+                   hc_sim_hosts_open(&sim->hosts, config->matches, 0);
     for (unsigned i = 0; created && i < config->clients; i++)
         created = create_seat(sim, i);
     if (!created) {
@@ -489,7 +511,7 @@ void hc_sim_destroy(struct hc_sim *sim) {
         hc_network_sim_destroy(sim->seats[i].up);
         hc_network_sim_destroy(sim->seats[i].down);
     }
-    hc_server_destroy(sim->host);
+    hc_sim_hosts_close(&sim->hosts);
     hc_deadlines_destroy(sim->deadlines);
     hc_unsealer_destroy(sim->unsealer);
     free(sim->seats);
@@ -510,9 +532,10 @@ static void take_port(struct hc_sim *sim, unsigned client) {
 
 /// Issues a token of `user`, whose name is padded with zeros.
 static void issue_token(struct hc_sim *sim, uint64_t user,
-                        const char name[static HC_TOKEN_NAME_SIZE], struct hc_endpoint *endpoint) {
+                        const char name[static HC_TOKEN_NAME_SIZE], uint8_t players,
+                        struct hc_endpoint *endpoint) {
     struct hc_token_ring ring = hc_endpoint_token_ring();
-    struct hc_token token = {.players = HC_OWN_PLAYERS_MAX,
+    struct hc_token token = {.players = players,
                              .watch = true,
                              .issued_s = HC_TEST_UNIX_S + sim->now / 1000000,
                              .expire_s = HC_TEST_UNIX_S + sim->now / 1000000 + TOKEN_LIFE_S,
@@ -536,7 +559,7 @@ bool hc_sim_connect(struct hc_sim *sim, unsigned client) {
     seat->running.config.rule_hash = hc_test_rule_hash(seat->running.config.game);
     uint64_t user = seat->setup.user;
     issue_token(sim, user != 0 ? user : (uint64_t)(client + 1) << 32 | seat->connects,
-                seat->setup.name, &endpoint);
+                seat->setup.name, seat->setup.allowed_players, &endpoint);
     seat->running.config.credential = endpoint.credential;
     if (!seat->setup.keeps_port || seat->ports_taken == 0)
         take_port(sim, client);
@@ -554,7 +577,7 @@ void hc_sim_rebind(struct hc_sim *sim, unsigned client) {
 
 void hc_sim_issue_token(struct hc_sim *sim, uint64_t user, struct hc_endpoint *endpoint) {
     static const char nobody[HC_TOKEN_NAME_SIZE];
-    issue_token(sim, user, nobody, endpoint);
+    issue_token(sim, user, nobody, HC_OWN_PLAYERS_MAX, endpoint);
 }
 
 const struct hc_endpoint *hc_sim_endpoint(const struct hc_sim *sim, uint32_t cid) {
@@ -617,7 +640,7 @@ void hc_sim_set_link(struct hc_sim *sim, unsigned client, const struct hc_networ
 
 void hc_sim_freeze_host(struct hc_sim *sim, uint64_t until_us) {
     sim->frozen_us = until_us;
-    set_host_deadline(sim);
+    set_host_deadlines(sim);
     for (unsigned i = 0; i < sim->config.clients; i++)
         set_link_deadlines(sim, i);
 }
@@ -649,13 +672,15 @@ uint16_t hc_sim_port(const struct hc_sim *sim) {
 }
 
 void hc_sim_shutdown(struct hc_sim *sim) {
-    hc_server_shutdown(sim->host, hc_sim_host_now(sim));
-    set_host_deadline(sim);
+    for (unsigned place = 0; place < sim->hosts.count; place++)
+        hc_server_shutdown(sim->hosts.all[place].core, hc_sim_host_now(sim));
+    set_host_deadlines(sim);
 }
 
 void hc_sim_announce_restart(struct hc_sim *sim, uint32_t seconds) {
-    hc_server_restart(sim->host, seconds, hc_sim_host_now(sim));
-    set_host_deadline(sim);
+    for (unsigned place = 0; place < sim->hosts.count; place++)
+        hc_server_restart(sim->hosts.all[place].core, seconds, hc_sim_host_now(sim));
+    set_host_deadlines(sim);
 }
 
 uint64_t hc_sim_now(const struct hc_sim *sim) {
@@ -663,7 +688,7 @@ uint64_t hc_sim_now(const struct hc_sim *sim) {
 }
 
 uint64_t hc_sim_host_now(const struct hc_sim *sim) {
-    return HOST_EPOCH_US + sim->now;
+    return HC_SIM_HOST_EPOCH_US + sim->now;
 }
 
 uint64_t hc_sim_client_now(const struct hc_sim *sim, unsigned client) {
@@ -682,8 +707,21 @@ const struct hc_sim_config *hc_sim_config(const struct hc_sim *sim) {
     return &sim->config;
 }
 
+unsigned hc_sim_matches(const struct hc_sim *sim) {
+    return sim->hosts.placement != NULL ? sim->hosts.count : 0;
+}
+
+unsigned hc_sim_active(const struct hc_sim *sim) {
+    return sim->active;
+}
+
+struct hc_server *hc_sim_match(struct hc_sim *sim, unsigned place) {
+    HC_ASSERT(place < sim->hosts.count);
+    return sim->hosts.all[place].core;
+}
+
 struct hc_server *hc_sim_host(struct hc_sim *sim) {
-    return sim->host;
+    return active_host(sim);
 }
 
 const struct hc_client_config *hc_sim_client_config(const struct hc_sim *sim, unsigned client) {

@@ -1,4 +1,5 @@
-/// The simulator: one server, its clients and their links in one process and in virtual time.
+/// The simulator: one server, or the matches of a port, their clients and links in one process and
+/// in virtual time.
 ///
 /// Time jumps from one deadline to the next, so a minute of play takes as long as its work.
 /// One seed draws everything random: the same configuration and the same calls give the same
@@ -6,14 +7,15 @@
 ///   1. hc_sim_config_default, and changes to it; hc_sim_create;
 ///   2. hc_sim_setup, before the connect of a client that differs from the others;
 ///   3. hc_sim_connect, hc_sim_leave, hc_sim_kill, hc_sim_rebind, hc_sim_set_link,
-///      hc_sim_freeze_host, hc_sim_restart_host, hc_sim_freeze_client, hc_sim_jump_clock,
-///      hc_sim_inject: events that happen now;
+///      hc_sim_freeze_host, hc_sim_restart_host, hc_sim_restart_hosts, hc_sim_freeze_client,
+///      hc_sim_jump_clock, hc_sim_inject: events that happen now;
 ///   4. hc_sim_run_until; back to 2;
 ///   5. hc_sim_destroy.
 /// Times are microseconds since the simulation's beginning. A client is a number in [0, clients).
 /// Its address is 127.0.0.1 with a port of its own, 1024 or above, another one at each connect.
 /// Lower ports belong to strangers: a test may send the host datagrams from them, and the simulator
-/// drops the answers. Only 1, hc_sim_connect and a client that is accepted allocate memory.
+/// drops the answers. Only 1, hc_sim_connect, a client that is accepted, and other worlds of hosts
+/// allocate memory.
 ///
 /// The simulator issues the tokens, so it can unseal: hooks receive ACCEPT and DATA as they were
 /// before they were sealed, with zeros for the tag, unless they are sealed wrongly.
@@ -70,8 +72,9 @@ struct hc_sim_hooks {
 };
 
 struct hc_sim_config {
-    /// The host's; the simulator draws its seed, secret and keys.
+    /// Of each host; the simulator draws its seed, secret and keys.
     struct hc_server_config host;
+    unsigned matches; ///< matches of the port, [2, HC_SIM_MATCHES_MAX]; 0: one world
     struct hc_sv_host_test host_test;
     /// Of every client, unless hc_sim_setup changes it; each connect draws its entropy.
     struct hc_client_config client;
@@ -99,6 +102,7 @@ struct hc_sim_setup {
     bool keeps_port;          ///< connects from the same address again
     uint64_t user;            ///< of its tokens; 0: another one at each connect
     char name[HC_TOKEN_NAME_SIZE]; ///< of that user, padded with zeros
+    uint8_t allowed_players;       ///< players that the client's tokens allow
 };
 
 /// Counts a client's events by kind, over all its connects.
@@ -140,9 +144,12 @@ void hc_sim_set_link(struct hc_sim *sim, unsigned client, const struct hc_networ
 /// Stops the host until `until_us`: it does not tick, and datagrams wait for it.
 void hc_sim_freeze_host(struct hc_sim *sim, uint64_t until_us);
 
-/// Replaces the host, without a CLOSE, by one with the same token keys and another world. False: no
-/// memory, and the simulation can only be destroyed.
+/// Replaces the hosts, without a CLOSE, by as many with the same token keys and other worlds.
+/// False: no memory, and the simulation can only be destroyed.
 bool hc_sim_restart_host(struct hc_sim *sim);
+
+/// The same with `matches`, see hc_sim_config, of `clients` each.
+bool hc_sim_restart_hosts(struct hc_sim *sim, unsigned matches, uint16_t clients);
 
 /// Stops the client until `until_us`; datagrams wait for it.
 void hc_sim_freeze_client(struct hc_sim *sim, unsigned client, uint64_t until_us);
@@ -210,11 +217,21 @@ uint64_t hc_sim_client_now(const struct hc_sim *sim, unsigned client);
 /// A hash of every datagram delivered, its time, and every tick simulated, so far.
 uint64_t hc_sim_trace(const struct hc_sim *sim);
 
-/// The configuration of hc_sim_create, with the host's drawn seed and secret.
+/// The configuration of hc_sim_create or of the newest restart, with the drawn seed and secret of
+/// the newest host.
 const struct hc_sim_config *hc_sim_config(const struct hc_sim *sim);
 
 unsigned hc_sim_clients(const struct hc_sim *sim);
+
+/// The host, or in a hook about a host of several: that one, and its place. Elsewhere: of match 1.
 struct hc_server *hc_sim_host(struct hc_sim *sim);
+unsigned hc_sim_active(const struct hc_sim *sim);
+
+/// The number of matches on the port; 0: there is one host with one world.
+unsigned hc_sim_matches(const struct hc_sim *sim);
+
+/// The host at a place: of match `place` + 1.
+struct hc_server *hc_sim_match(struct hc_sim *sim, unsigned place);
 
 /// The configuration of the client's last connect, with its credential and its entropy.
 const struct hc_client_config *hc_sim_client_config(const struct hc_sim *sim, unsigned client);

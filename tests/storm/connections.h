@@ -9,6 +9,7 @@ enum {
     STORM_CONNS_MAX = 256,
     STORM_SENT = 1024,  ///< snapshots remembered
     STORM_SEQS = 32768, ///< datagrams of a connection, in each direction
+    STORM_CLOSES = 64,  ///< CLOSEs of a connection that wait for their answers
 };
 
 /// A snapshot that was sent: the server's values at its tick.
@@ -40,13 +41,15 @@ struct storm_conn {
     uint64_t client_id;
     hc_tick begun; ///< the server's head when it was accepted
     uint64_t joined_us, dropped_us;
-    uint64_t lost_us;      ///< when it began to linger; 0: never
-    uint64_t freed_us;     ///< when its players were free, or another connection's
-    uint64_t received_us;  ///< when the server accepted a datagram of it last, or the connection
-    uint64_t sent_us;      ///< when its client sent a datagram last
-    uint64_t first_us;     ///< when its client accepted its first snapshot; 0: not yet
-    hc_tick snapshot_head; ///< head of the newest snapshot sent to it, or HC_NO_TICK
-    hc_tick full_head;     ///< head of the newest snapshot that was full
+    uint64_t lost_us;     ///< when it began to linger; 0: never
+    uint64_t freed_us;    ///< when its players were free, or another connection's
+    uint64_t received_us; ///< when the server accepted a datagram of it last, or the connection
+    uint64_t sent_us;     ///< when its client sent a datagram last
+    uint64_t first_us;    ///< when its client accepted its first snapshot; 0: not yet
+    uint16_t close_ports[STORM_CLOSES]; ///< ports of CLOSEs that are not answered yet; 0: none
+    unsigned closes;                    ///< CLOSEs that came
+    hc_tick snapshot_head;              ///< head of the newest snapshot sent to it, or HC_NO_TICK
+    hc_tick full_head;                  ///< head of the newest snapshot that was full
     uint8_t player_count;
     hc_player players[HC_OWN_PLAYERS_MAX];
     struct storm_sent *sent; ///< [STORM_SENT] by head

@@ -593,6 +593,25 @@ FAULTS = {
         "    HC_MARK(\"path-validation-begun\");\n",
         "    peer->address = *from;\n",
     ),
+    # ---- Many matches ----
+    "place-leaks": Fault(
+        "server/matches/placement.c",
+        "a client that a match denies holds a place of it for good",
+        "    held->players -= placed->players;\n",
+        "    held->players -= placed->admitted ? placed->players : 0;\n",
+    ),
+    "user-in-two-matches": Fault(
+        "server/matches/placement.c",
+        "a user who has a session in one match is placed in another",
+        "            if (room->users[user] == client_id)\n",
+        "            if (room->users[user] == client_id && client_id == 0)\n",
+    ),
+    "ticket-of-no-match": Fault(
+        "server/admission.c",
+        "a ticket of a match that the port no longer has admits nobody",
+        "    if (token->kind == HC_TOKEN_RESUME && token->match > matches)\n",
+        "    if (token->kind != HC_TOKEN_RESUME && token->match > matches)\n",
+    ),
     "ticks-not-left-out": Fault(
         "server/host.c",
         "a server that is far behind does all ticks after all, burst after burst",

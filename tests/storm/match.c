@@ -1,4 +1,4 @@
-/// Owns the agenda of a match, and compares a match with itself.
+/// Owns the agenda of a match, and plays it.
 #include "tests/storm/examples.h"
 #include "tests/storm/match_internal.h"
 
@@ -6,8 +6,8 @@
 #include "hindcast/check.h"
 #include "tests/sim/games.h"
 #include "tests/storm/checkers/truth.h"
+#include "tests/storm/matches.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +18,13 @@ enum {
     GOINGS_END = 800,  ///< actions, after which no client goes or comes any more
     PACKETS_MAX = 1024,
     LAST_PART = 30,
-    SETTLED_TICKS = 20
+    SETTLED_TICKS = 20,
+    SECOND_US = 1000000,
+    RESTARTS_US = 400000, ///< from a server's word that it restarts until it does
+    RETRIES = 4,          ///< times in the calm that those who gave up connect again
+    BARRED_TICKS = 40,    ///< after which a barred user tries again
+    MATCHES_TIMEOUT_MS = 3000,
 };
-
-/// A count with and without attacks.
-#define BOTH "%" PRIu64 " (%" PRIu64 ")"
 
 enum { COUNT_SIZE = 16 }; ///< before each counted block
 
@@ -40,11 +42,17 @@ enum action_kind {
     SPLIT,
     JOINED,
     ATTACK,
+    ANNOUNCE,
+    RESTART,
     HEAL,
     LAST,
     CHECK,
     QUIET,
     SETTLED,
+    RETRY,
+    MATCHES,
+    LEAVE,
+    FILL,
     END
 };
 
@@ -139,6 +147,37 @@ static void add_span(const struct storm_match *match, struct agenda *agenda, uns
         add(agenda, to_us, to, client);
 }
 
+static uint64_t timeout_us(const struct storm_match *match) {
+    int64_t ms = storm_match_get(match, STORM_timeout_ms);
+    if (match->many != NULL && ms > MATCHES_TIMEOUT_MS)
+        ms = MATCHES_TIMEOUT_MS;
+    return (uint64_t)ms * 1000;
+}
+
+/// The time after a storm on a port with matches until all must be in.
+static uint64_t matches_calm_us(const struct storm_match *match) {
+    return storm_calm_us(match) + timeout_us(match) + RETRIES * (uint64_t)SECOND_US;
+}
+
+/// The restarts of a port with matches, and what it is checked for after the storm.
+static void plan_matches(const struct storm_match *match, struct agenda *agenda) {
+    int64_t restarts = storm_match_get(match, STORM_restarts);
+    uint64_t keep_us = (uint64_t)storm_match_get(match, STORM_keep_ms) * 1000;
+    uint64_t end_us = storm_end_us(match), check_us = end_us + matches_calm_us(match);
+    for (int64_t k = 1; k <= restarts; k++) {
+        uint64_t at_us = end_us * (uint64_t)k / (uint64_t)(restarts + 1);
+        add(agenda, at_us, ANNOUNCE, 0);
+        add(agenda, at_us + RESTARTS_US, RESTART, 0);
+    }
+    for (uint64_t k = 1; k <= RETRIES; k++)
+        add(agenda, end_us + timeout_us(match) + k * SECOND_US, RETRY, 0);
+    add(agenda, check_us, MATCHES, 0);
+    add(agenda, check_us, LEAVE, 0);
+    check_us += timeout_us(match) + keep_us + SECOND_US;
+    add(agenda, check_us, FILL, 0);
+    add(agenda, check_us + 4 * (uint64_t)SECOND_US, END, 0);
+}
+
 /// A client goes and connects again in turn until the storm is over.
 static void plan_goings(const struct storm_match *match, struct agenda *agenda, unsigned i) {
     const int64_t *of = match->plan->client[i];
@@ -155,12 +194,23 @@ static void plan_goings(const struct storm_match *match, struct agenda *agenda, 
     }
 }
 
+/// A barred user tries to connect until all leave.
+static void plan_tries(const struct storm_match *match, struct agenda *agenda, unsigned i) {
+    uint64_t end_us = storm_end_us(match) + matches_calm_us(match);
+    for (int64_t t = 1 + i; at_tick(match, t) < end_us && agenda->count < GOINGS_END;
+         t += BARRED_TICKS)
+        add(agenda, at_tick(match, t), CONNECT, i);
+}
+
 static void plan_client(const struct storm_match *match, struct agenda *agenda, unsigned i) {
     const int64_t *of = match->plan->client[i];
     int64_t ticks = storm_tick(match, storm_match_get(match, STORM_ticks));
     int64_t stall = storm_tick(match, of[STORM_C_stall_tick]);
     int64_t jump = storm_tick(match, of[STORM_C_jump_tick]);
-    plan_goings(match, agenda, i);
+    if (match->many != NULL && storm_matches_barred(match, i))
+        plan_tries(match, agenda, i);
+    else
+        plan_goings(match, agenda, i);
     if (stall < ticks && stall > 0)
         add(agenda, at_tick(match, stall), STALL, i);
     if (jump < ticks && jump > 0)
@@ -186,6 +236,11 @@ static void plan_all(const struct storm_match *match, struct agenda *agenda) {
     for (unsigned i = 0; i < match->clients; i++)
         plan_client(match, agenda, i);
     add(agenda, end_us, HEAL, 0);
+    if (match->many != NULL) {
+        plan_matches(match, agenda);
+        qsort(agenda->actions, agenda->count, sizeof agenda->actions[0], compare);
+        return;
+    }
     uint64_t calm_us = end_us + storm_calm_us(match), quiet_us = end_us;
     if (storm_match_get(match, STORM_calm_inputs) != 0)
         quiet_us = calm_us;
@@ -237,7 +292,7 @@ static void set_links(struct storm_match *match, unsigned client) {
 
 // ---- Actions ------------------------------------------------------------------------------------
 
-static void connect_client(struct storm_match *match, unsigned client) {
+void storm_match_connect(struct storm_match *match, unsigned client) {
     struct storm_seat *seat = &match->seats[client];
     STORM_NOTE(match, "client %u begins to connect", client);
     storm_observe_ends(match, client);
@@ -252,6 +307,8 @@ static void connect_client(struct storm_match *match, unsigned client) {
     if (!hc_sim_connect(match->sim, client))
         storm_fail(match->verdict, STORM_WRONG, "connect", 0, "client %u could not be created: %s",
                    client, hc_client_config_check(&hc_sim_setup(match->sim, client)->config));
+    if (match->many != NULL)
+        storm_matches_connects(match, client);
     storm_observe_created(match, client);
 }
 
@@ -287,6 +344,7 @@ static void stall(struct storm_match *match, const struct action *action) {
 static void heal(struct storm_match *match) {
     STORM_NOTE(match, "the storm is over");
     match->healed = true;
+    match->healed_us = hc_sim_now(match->sim);
     for (unsigned i = 0; i < match->clients; i++)
         set_links(match, i);
 }
@@ -315,10 +373,27 @@ static void change_links(struct storm_match *match, const struct action *action)
     }
 }
 
+static void act_on_matches(struct storm_match *match, enum action_kind kind) {
+    if (kind == ANNOUNCE)
+        storm_matches_announce(match);
+    else if (kind == RESTART)
+        storm_matches_restart(match);
+    else if (kind == RETRY)
+        storm_matches_retry(match);
+    else if (kind == MATCHES)
+        storm_matches_check(match);
+    else if (kind == LEAVE)
+        storm_matches_leave(match);
+    else if (kind == FILL)
+        storm_matches_fill(match);
+    else if (kind == END && match->many != NULL)
+        storm_matches_end(match);
+}
+
 static void act(struct storm_match *match, const struct action *action) {
     switch (action->kind) {
     case CONNECT:
-        connect_client(match, action->client);
+        storm_match_connect(match, action->client);
         break;
     case GO:
         go(match, action->client);
@@ -365,7 +440,8 @@ static void act(struct storm_match *match, const struct action *action) {
     case SETTLED:
         match->settled = true;
         break;
-    case END:
+    default:
+        act_on_matches(match, action->kind);
         break;
     }
 }
@@ -432,9 +508,11 @@ static struct hc_sim_config sim_config(struct storm_match *match,
     config.clients = match->clients;
     config.packets_max = PACKETS_MAX;
     config.trace_worlds = match->options->deep;
-    config.hooks = storm_observe_hooks();
+    config.hooks = match->many != NULL ? storm_matches_hooks() : storm_observe_hooks();
     config.context = match;
-    config.host.clients = (uint16_t)storm_plan_slots(match->plan);
+    config.matches = match->many != NULL ? (unsigned)storm_match_get(match, STORM_matches) : 0;
+    config.host.clients =
+        match->many != NULL ? storm_matches_room(match) : (uint16_t)storm_plan_slots(match->plan);
     config.host.tick_rate = (uint16_t)storm_match_get(match, STORM_tick_rate);
     config.host.history = (uint32_t)storm_match_get(match, STORM_history);
     config.host.late_margin = (uint32_t)storm_match_get(match, STORM_slack);
@@ -442,7 +520,7 @@ static struct hc_sim_config sim_config(struct storm_match *match,
     config.host.force_rewind = (uint32_t)storm_match_get(match, STORM_force_rewind);
     if (config.host.force_rewind > config.host.history)
         config.host.force_rewind = config.host.history;
-    config.host.timeout_us = (uint32_t)storm_match_get(match, STORM_timeout_ms) * 1000;
+    config.host.timeout_us = (uint32_t)timeout_us(match);
     config.host.linger_us = (uint32_t)storm_match_get(match, STORM_keep_ms) * 1000;
     config.host_test.ticks_per_advance = (uint32_t)storm_match_get(match, STORM_ticks_per_advance);
     config.host.client_rate = (uint32_t)storm_match_get(match, STORM_client_rate);
@@ -467,7 +545,7 @@ static void set_up_client(struct storm_match *match, unsigned i) {
     setup->config.smoothing_us = (uint32_t)of[STORM_C_smoothing_ms] * 1000;
     if (of[STORM_C_pops] != 0)
         setup->config.smoothing_us = 0;
-    setup->config.timeout_us = (uint32_t)storm_match_get(match, STORM_timeout_ms) * 1000;
+    setup->config.timeout_us = (uint32_t)timeout_us(match);
     setup->config.reconnect_us = (uint32_t)of[STORM_C_reconnect_ms] * 1000;
     if (of[STORM_C_same_user] != 0)
         setup->user = (uint64_t)(i + 1) << 32;
@@ -478,13 +556,9 @@ static void set_up_client(struct storm_match *match, unsigned i) {
     seat->allocator = (struct hc_allocator){
         .allocate = counted_allocate, .release = counted_release, .context = &seat->bytes};
     setup->config.allocator = &seat->allocator; // used at each ACCEPT alone
+    if (match->many != NULL)
+        storm_matches_set_up_client(match, i);
     set_links(match, i);
-}
-
-/// The last clients are hostile; one at least is honest.
-static bool is_hostile(const struct storm_plan *plan, unsigned client) {
-    int64_t clients = plan->match[STORM_clients];
-    return client > 0 && clients - (int64_t)client <= plan->match[STORM_hostile];
 }
 
 static bool set_up(struct storm_match *match, const struct hc_allocator *allocator) {
@@ -494,13 +568,20 @@ static bool set_up(struct storm_match *match, const struct hc_allocator *allocat
     if (match->seats == NULL)
         return false;
     for (unsigned i = 0; i < match->clients; i++)
-        match->seats[i].hostile = is_hostile(match->plan, i);
+        match->seats[i].hostile = storm_plan_hostile(match->plan, i);
+    if (storm_matches_planned(match->plan))
+        storm_matches_begin(match);
     match->attack = hc_rng_init(match->plan->seed, 77);
     struct hc_sim_config config = sim_config(match, allocator);
     match->sim = hc_sim_create(&config);
     if (match->sim == NULL)
         return false;
     storm_conns_init(&match->conns, config.host.game);
+    if (match->many != NULL) {
+        for (unsigned i = 0; i < match->clients; i++)
+            set_up_client(match, i);
+        return true;
+    }
     storm_observe_begin(match);
     match->truth = storm_truth_create(hc_sim_config(match->sim), match->options->deep,
                                       &match->conns, match->verdict);
@@ -517,6 +598,7 @@ static void tear_down(struct storm_match *match) {
     storm_observe_free(match);
     storm_units_free(&match->units);
     storm_truth_destroy(match->truth); // the others have borrowed its world
+    storm_matches_free(match);
     free(match->seats);
     free(match);
 }
@@ -557,7 +639,7 @@ static void run(struct storm_match *match) {
         if (match->verdict->result == STORM_FINE)
             act(match, &agenda.actions[i]);
     }
-    if (match->verdict->result == STORM_FINE)
+    if (match->verdict->result == STORM_FINE && match->many == NULL)
         lengthen(match);
     for (unsigned i = 0; i < match->clients; i++)
         storm_observe_ends(match, i);
@@ -581,14 +663,17 @@ void storm_match_play(const struct storm_plan *plan, const struct storm_options 
         storm_fail(match->verdict, STORM_WRONG, "set-up", 0, "the match cannot be set up");
         if (match->sim == NULL) {
             free(match->seats);
+            storm_matches_free(match);
             free(match);
             return;
         }
     } else {
         run(match);
     }
-    outcome->ticks = head_of(match);
-    HC_ASSERT(outcome->verdict.result != STORM_FINE || outcome->ticks >= STORM_TICKS_MIN);
+    if (match->many == NULL) {
+        outcome->ticks = head_of(match);
+        HC_ASSERT(outcome->verdict.result != STORM_FINE || outcome->ticks >= STORM_TICKS_MIN);
+    }
     outcome->virtual_us = hc_sim_now(match->sim);
     outcome->trace = hc_sim_trace(match->sim);
     for (unsigned i = 0; i < match->clients; i++)
@@ -596,69 +681,4 @@ void storm_match_play(const struct storm_plan *plan, const struct storm_options 
     if (options->print != NULL && outcome->verdict.result != STORM_FINE)
         storm_event_log_print(&match->log, options->print);
     tear_down(match);
-}
-
-// ---- Judging ------------------------------------------------------------------------------------
-
-/// An attacker may make snapshots for the honest longer, and inputs that depend on what a client
-/// sees. Lengths matter only where a rate is limited, a link's or the server's own, and at
-/// addresses that are not validated.
-bool storm_match_compared(const struct storm_plan *plan) {
-    if (plan->match[STORM_tame] == 0 || plan->match[STORM_hostile] == 0 ||
-        plan->match[STORM_clients] < 2 ||
-        plan->match[STORM_client_rate] != storm_match_keys[STORM_client_rate].neutral)
-        return false;
-    for (unsigned i = 0; i < plan->match[STORM_clients]; i++)
-        if (!is_hostile(plan, i) &&
-            (plan->client[i][STORM_C_down_rate] != 0 ||
-             plan->client[i][STORM_C_rebind_ticks] != 0 ||
-             (plan->client[i][STORM_C_up_rate] != 0 && storm_keys_look(plan, i))))
-            return false;
-    return true;
-}
-
-static void compare_tame(const struct storm_plan *plan, const struct storm_options *options,
-                         struct storm_outcome *outcome) {
-    struct storm_outcome tame;
-    struct storm_options without = *options;
-    without.tame = true;
-    storm_match_play(plan, &without, &tame);
-    if (tame.verdict.result != STORM_FINE) {
-        outcome->verdict = tame.verdict;
-        return;
-    }
-    // An attacker may leave its slot at another time than an honest client does. Then a new client
-    // may get another slot, or join a tick later because the slot's owner has not left yet. On a
-    // full server it may be denied, or admitted at another time. Such matches are not compared.
-    if (outcome->denials > 0 || tame.denials > 0 ||
-        (outcome->places != tame.places && outcome->joins >= tame.joins))
-        return;
-    for (unsigned i = 0; i < plan->match[STORM_clients] && !is_hostile(plan, i); i++) {
-        const struct storm_client_counts *a = &outcome->clients[i], *b = &tame.clients[i];
-        if (memcmp(a, b, sizeof *a) != 0)
-            storm_fail(&outcome->verdict, STORM_WRONG, "hurt", 0,
-                       "attacks change client %u: stalls " BOTH ", stalled ticks " BOTH
-                       ", inputs " BOTH ", forced " BOTH ", restarts " BOTH ", snapshots " BOTH
-                       ", events " BOTH,
-                       i, a->stalls, b->stalls, a->stalled_ticks, b->stalled_ticks,
-                       a->inputs_sampled, b->inputs_sampled, a->inputs_forced, b->inputs_forced,
-                       a->restarts, b->restarts, a->snapshots, b->snapshots, a->events, b->events);
-    }
-}
-
-void storm_match_judge(const struct storm_plan *plan, const struct storm_options *options,
-                       struct storm_outcome *outcome) {
-    storm_match_play(plan, options, outcome);
-    if (outcome->verdict.result != STORM_FINE)
-        return;
-    if (storm_match_compared(plan))
-        compare_tame(plan, options, outcome);
-    if (outcome->verdict.result == STORM_FINE && plan->seed % 32 == 5) {
-        struct storm_outcome again;
-        storm_match_play(plan, options, &again);
-        if (again.trace != outcome->trace)
-            storm_fail(&outcome->verdict, STORM_WRONG, "determinism", 0,
-                       "two runs leave the traces %016" PRIx64 " and %016" PRIx64, outcome->trace,
-                       again.trace);
-    }
 }

@@ -13,6 +13,7 @@
 #include "tests/storm/varied_game.h"
 
 struct storm_truth;
+struct storm_matches;
 
 enum {
     STORM_TAPE = 32,         ///< datagrams of each client that attackers can replay
@@ -63,12 +64,15 @@ struct storm_match {
     unsigned clients;
     uint64_t tick_us;
     bool healed, quiet; ///< links are clean, without attacks; no key is pressed
+    uint64_t healed_us; ///< time when links were healed
     bool settled;       ///< server and clients must agree at every final tick
     bool last_part;     ///< of the calm: nothing may stall
     struct hc_rng attack;
     size_t host_bytes; ///< bytes that the host's allocator has given out
     struct storm_units units;
+    unsigned checkers;                ///< checkers that follow the server; 0: it has matches
     void *states[STORM_CHECKERS_MAX]; ///< of the checkers
+    struct storm_matches *many;       ///< NULL: the server has one world
 };
 
 // ---- match --------------------------------------------------------------------------------------
@@ -94,6 +98,9 @@ bool storm_match_compared(const struct storm_plan *plan);
 
 /// The client's prediction limit: as drawn, but more than its lead, else it cannot be created.
 uint32_t storm_client_limit(const struct storm_match *match, unsigned client);
+
+/// The client begins to connect.
+void storm_match_connect(struct storm_match *match, unsigned client);
 
 /// Fails the match because something about a client is wrong.
 void storm_wrong(struct storm_match *match, const char *oracle, hc_tick tick, unsigned client,

@@ -20,13 +20,14 @@ enum {
 
 /// Calls a hook of all checkers as long as nothing is wrong.
 #define EACH(match, hook, ...)                                                                     \
-    for (unsigned i_ = 0; i_ < STORM_CHECKERS && (match)->verdict->result == STORM_FINE; i_++)     \
+    for (unsigned i_ = 0; i_ < (match)->checkers && (match)->verdict->result == STORM_FINE; i_++)  \
         if (storm_checkers[i_]->hook != NULL)                                                      \
     storm_checkers[i_]->hook(__VA_ARGS__)
 #define STATE match->states[i_]
 
 void storm_observe_begin(struct storm_match *match) {
     _Static_assert((int)STORM_CHECKERS <= (int)STORM_CHECKERS_MAX, "each has a state");
+    match->checkers = STORM_CHECKERS;
     for (unsigned i = 0; i < STORM_CHECKERS; i++)
         if (storm_checkers[i]->state_size > 0 &&
             (match->states[i] = calloc(1, storm_checkers[i]->state_size)) == NULL)
@@ -68,6 +69,12 @@ static void host_advances(void *context, struct hc_sim *sim) {
     struct storm_match *match = context;
     (void)sim;
     EACH(match, host_advances, match, STATE);
+}
+
+static void host_works(void *context, enum hc_sim_work work, bool begins) {
+    struct storm_match *match = context;
+    if (work == HC_SIM_WORK_RECEIVE && begins)
+        EACH(match, host_receives, match, STATE);
 }
 
 static void host_ticked(void *context, struct hc_sim *sim) {
@@ -166,13 +173,27 @@ static void remember_snapshot(struct storm_match *match, struct storm_conn *conn
         keep_world(match, sent);
 }
 
+/// Whether an empty DATA answers a CLOSE that came from its address; each CLOSE has one answer.
+static bool answers_close(struct storm_conn *conn, const struct storm_datagram *datagram,
+                          uint16_t port) {
+    for (unsigned i = 0; datagram->type == HC_MESSAGE_END && i < STORM_CLOSES; i++)
+        if (conn->close_ports[i] == port) {
+            conn->close_ports[i] = 0;
+            return true;
+        }
+    return false;
+}
+
 /// Whether the datagram goes to an address that is not validated, as well as to the one that is.
-/// The answer to a CLOSE, on a connection that has ended, goes to the CLOSE's address alone.
 static bool is_copy(const struct storm_match *match, const struct storm_datagram *datagram) {
-    bool answers =
-        datagram->type == HC_MESSAGE_END && datagram->conn != NULL && !datagram->conn->connected;
-    return datagram->conn != NULL && datagram->type != HC_MESSAGE_PATH_CHALLENGE && !answers &&
-           hc_sim_port(match->sim) != datagram->conn->home_port;
+    uint16_t port = hc_sim_port(match->sim);
+    return datagram->conn != NULL && !answers_close(datagram->conn, datagram, port) &&
+           datagram->type != HC_MESSAGE_PATH_CHALLENGE && port != datagram->conn->home_port;
+}
+
+/// The server answers a CLOSE of the connection that it accepts from a port.
+static void note_close(struct storm_conn *conn, uint16_t port) {
+    conn->close_ports[conn->closes++ % STORM_CLOSES] = port;
 }
 
 /// Until the server received a client's first DATA its address is where its ACCEPT goes.
@@ -223,6 +244,8 @@ static void host_received(void *context, struct hc_sim *sim, unsigned client, ui
     conn->received = true;
     conn->received_us = hc_sim_now(sim);
     conn->accepted[datagram.data.seq] |= conn->honest;
+    if (datagram.type == HC_MESSAGE_CLOSE)
+        note_close(conn, port);
 }
 
 // ---- The clients --------------------------------------------------------------------------------
@@ -340,6 +363,7 @@ static void script(void *context, struct hc_sim *sim, unsigned client, unsigned 
 
 struct hc_sim_hooks storm_observe_hooks(void) {
     return (struct hc_sim_hooks){.script = script,
+                                 .host_works = host_works,
                                  .host_advances = host_advances,
                                  .host_ticked = host_ticked,
                                  .client_changed = client_changed,

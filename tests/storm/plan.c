@@ -98,6 +98,19 @@ static void draw_few(struct storm_plan *plan) {
         draw_otherwise(STORM_split_mask, plan->seed, (1 << SLOTS_FEW) - 1, ALL_PPM);
 }
 
+/// A port with matches has no crowd, no attackers and no small game. Without one nobody is barred,
+/// and the first client never is.
+static void draw_matches(struct storm_plan *plan) {
+    if (is_crowd(plan) || plan->match[STORM_example] != 0 || plan->match[STORM_hostile] != 0)
+        plan->match[STORM_matches] = 0;
+    bool many = plan->match[STORM_matches] != 0;
+    if (!many)
+        plan->match[STORM_restarts] = 0;
+    for (unsigned i = 0; i < STORM_CLIENTS_MAX; i++)
+        if (!many || i == 0)
+            plan->client[i][STORM_C_barred] = 0;
+}
+
 void storm_plan_draw(struct storm_plan *plan, uint64_t seed) {
     *plan = (struct storm_plan){.seed = seed};
     for (unsigned k = 0; k < STORM_MATCH_KEY_COUNT; k++)
@@ -114,6 +127,7 @@ void storm_plan_draw(struct storm_plan *plan, uint64_t seed) {
     if (plan->match[STORM_keep_ms] != 0)
         plan->match[STORM_timeout_ms] =
             draw_otherwise(STORM_timeout_ms, seed, storm_match_keys[STORM_timeout_ms].max, ALL_PPM);
+    draw_matches(plan);
 }
 
 static const struct storm_key *find(const struct storm_key *keys, size_t count, const char *name,
@@ -228,6 +242,12 @@ void storm_plan_print(const struct storm_plan *plan, FILE *out) {
                 fprintf(out, " %s=%" PRId64, storm_client_keys[k].name, plan->client[i][k]);
     }
     fputc('\n', out);
+}
+
+bool storm_plan_hostile(const struct storm_plan *plan, unsigned client) {
+    int64_t clients = plan->match[STORM_clients];
+    return client > 0 && clients - (int64_t)client <= plan->match[STORM_hostile] &&
+           plan->match[STORM_matches] == 0;
 }
 
 unsigned storm_plan_players(const struct storm_plan *plan) {

@@ -60,7 +60,9 @@ enum {
     X(names, 0, 500000, 1, 1, "1: the users of the clients have names, another at each connect")   \
     X(talk, 0, 150000, 1, 40, "ticks between messages that games send; 0: they send none")         \
     X(told, 0, 125000, 1, 1, "1: all that the server sends is read, see sent_values.c")            \
-    X(tame, 0, 166667, 1, 1, "1: played again without its attacks, which must hurt nobody")
+    X(tame, 0, 166667, 1, 1, "1: played again without its attacks, which must hurt nobody")        \
+    X(matches, 0, 200000, 2, 5, "on the server's port, see matches.h; 0: one world")               \
+    X(restarts, 0, 600000, 1, 3, "of a port with matches: to one world, and to matches again")
 
 #define STORM_CLIENT_KEYS(X)                                                                       \
     X(players, 1, 300000, 0, 4, "local players")                                                   \
@@ -114,7 +116,10 @@ enum {
       "its hands: 0 hold keys for a while, 1 mash, 2 hold one, "                                   \
       "3 chase, 4 flip")                                                                           \
     X(attack, 1, 1000000, 1, 4095, "of a hostile one: a bit for each way, see match_internal.h")   \
-    X(rebind_ticks, 0, 150000, 5, 300, "after which its address changes, again and again; 0: never")
+    X(rebind_ticks, 0, 150000, 5, 300,                                                             \
+      "after which its address changes, again and again; 0: never")                                \
+    X(barred, 0, 250000, 1, 2,                                                                     \
+      "from a port with matches: 1 its user is refused, 2 it wants more players than its token")
 
 enum storm_match_key {
 #define STORM_ENUM(key, ...) STORM_##key,
@@ -162,6 +167,10 @@ void storm_plan_print_options(const struct storm_plan *plan, FILE *out);
 
 /// Prints every number that is not neutral.
 void storm_plan_print(const struct storm_plan *plan, FILE *out);
+
+/// Whether a client is hostile: the last ones are. One at least is honest, and on a port with
+/// matches all are.
+bool storm_plan_hostile(const struct storm_plan *plan, unsigned client);
 
 /// The local players of all clients together.
 unsigned storm_plan_players(const struct storm_plan *plan);

@@ -27,6 +27,8 @@ struct storm_checker {
     size_t state_size;
     void (*host_advances)(struct storm_match *match, void *state);
     void (*host_ticked)(struct storm_match *match, void *state);
+    /// The server is about to receive a datagram.
+    void (*host_receives)(struct storm_match *match, void *state);
     /// `conn` may be NULL.
     void (*host_event)(struct storm_match *match, void *state, const struct hc_server_event *event,
                        struct storm_conn *conn);

@@ -1,6 +1,10 @@
-/// Checks that either end accepts each datagram once, and refuses none that it has not had.
+/// Checks that either end accepts each datagram once, and refuses none that it has not had; and
+/// that a datagram of a connection that has ended has no effect but its acks.
 #include "proto/ack.h"
+#include "server/state.h"
 #include "tests/storm/checkers/checker.h"
+
+#include <string.h>
 
 /// The datagrams of a client's newest connection that it has accepted.
 struct inbox {
@@ -8,7 +12,15 @@ struct inbox {
     uint8_t seqs[STORM_SEQS];
 };
 
+/// Counts of what a datagram can do to the server beside its acks.
+struct effects {
+    uint64_t inputs_received, inputs_forced, inputs_refused, inputs_lost;
+    uint64_t messages, unreliable_received, unreliable_dropped;
+    uint64_t moved, desyncs, leaves, lost;
+};
+
 struct replay {
+    struct effects before; ///< effects before a datagram is received
     struct inbox clients[STORM_CLIENTS_MAX];
     uint32_t newest[STORM_CONNS_MAX]; ///< newest accepted seq of each connection
 };
@@ -18,6 +30,37 @@ static void wrong(struct storm_match *match, const struct storm_conn *conn, uint
     storm_fail(match->verdict, STORM_WRONG, "replay", 0,
                "the server %s: client %u, connection %08x, datagram %u", text, conn->seat,
                conn->cid, seq);
+}
+
+static struct effects count_effects(struct storm_match *match) {
+    const struct hc_server *host = hc_sim_host(match->sim);
+    const struct hc_server_stats *stats = hc_server_stats(host);
+    return (struct effects){.inputs_received = stats->inputs_received,
+                            .inputs_forced = stats->inputs_forced,
+                            .inputs_refused = stats->inputs_refused,
+                            .inputs_lost = stats->inputs_lost,
+                            .messages = host->program.messages,
+                            .unreliable_received = stats->unreliable_received,
+                            .unreliable_dropped = stats->unreliable_dropped,
+                            .moved = stats->moved,
+                            .desyncs = stats->desyncs,
+                            .leaves = stats->leaves,
+                            .lost = stats->lost};
+}
+
+static void host_receives(struct storm_match *match, void *state) {
+    ((struct replay *)state)->before = count_effects(match);
+}
+
+/// A DATA of a connection that had ended before can be accepted for its acks, or for a CLOSE.
+static void check_ended(struct storm_match *match, const struct replay *replay,
+                        const struct storm_conn *conn, const struct storm_datagram *datagram) {
+    bool ended = !conn->connected && conn->dropped_us < hc_sim_now(match->sim);
+    struct effects after = count_effects(match);
+    if (ended && datagram->type != HC_MESSAGE_CLOSE &&
+        memcmp(&after, &replay->before, sizeof after) != 0)
+        wrong(match, conn, datagram->data.seq,
+              "lets a datagram of a connection that has ended take effect");
 }
 
 static void host_received(struct storm_match *match, void *state, uint16_t port,
@@ -36,6 +79,7 @@ static void host_received(struct storm_match *match, void *state, uint16_t port,
             wrong(match, conn, seq, hc_status_text(status));
         return;
     }
+    check_ended(match, state, conn, datagram);
     if (again)
         wrong(match, conn, seq, "accepts a datagram twice");
     if (old)
@@ -68,5 +112,6 @@ static void client_received(struct storm_match *match, void *state, unsigned cli
 
 const struct storm_checker storm_check_replay = {.name = "replay",
                                                  .state_size = sizeof(struct replay),
+                                                 .host_receives = host_receives,
                                                  .host_received = host_received,
                                                  .client_received = client_received};
