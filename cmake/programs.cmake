@@ -18,7 +18,7 @@ if(NOT HC_LIBC_HAS_ARGP)
 endif()
 
 hc_sources(programs common/programs)
-hc_sources(daemon server/daemon server/matches)
+hc_sources(daemon server/daemon)
 hc_sources(bots client/bots)
 hc_sources(view client/view)
 hc_sources(checker check)
@@ -26,7 +26,7 @@ hc_sources(checker check)
 hc_library(hc_programs SOURCES ${programs}
   LINK hc_common PkgConfig::JANSSON ${argp} ${CMAKE_DL_LIBS})
 hc_library(hc_daemon SOURCES ${daemon}
-  LINK hc_server hc_programs PkgConfig::EVENT Threads::Threads)
+  LINK hc_server_matches hc_programs PkgConfig::EVENT Threads::Threads)
 hc_library(hc_bots SOURCES ${bots} LINK hc_client hc_programs PkgConfig::EVENT)
 hc_library(hc_checker SOURCES ${checker} LINK hc_programs)
 
