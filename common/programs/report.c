@@ -112,8 +112,10 @@ void hc_report_judge_server(json_t *reasons, const json_t *server) {
     uint64_t late = count_of(server, "ticks_over_budget.began_late");
     uint64_t missed = count_of(server, "ticks_missed");
     uint64_t ticks = count_of(server, "tick_lateness_ms.count");
+    uint64_t hangs = json_array_size(hc_report_find(server, "hangs"));
     bool often = over_budget(server) * OVER_BUDGET_ONE_IN > ticks;
     judge_rule(reasons, server);
+    hc_report_reason(reasons, hangs, "match_hangs", "matches that hang: %" PRIu64, hangs);
     hc_report_reason(reasons, lost, "inputs_lost", "inputs lost in the server: %" PRIu64, lost);
     hc_report_reason(reasons, often ? worked : 0, "ticks_worked_too_long",
                      "ticks that worked longer than a tick lasts: %" PRIu64 " of %" PRIu64, worked,

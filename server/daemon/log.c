@@ -208,10 +208,16 @@ void hc_sv_log_advance(struct hc_sv_log *log) {
     pthread_mutex_unlock(&log->lock);
 }
 
-void hc_sv_log_close(struct hc_sv_log *log) {
+void hc_sv_log_finish(struct hc_sv_log *log) {
+    pthread_mutex_lock(&log->lock);
     hc_sv_log_output_wait(&log->output, CLOSE_MS);
     write_dropped(log);
     write_suppressed(log);
+    pthread_mutex_unlock(&log->lock);
+}
+
+void hc_sv_log_close(struct hc_sv_log *log) {
+    hc_sv_log_finish(log);
     hc_sv_log_output_close(&log->output);
     pthread_mutex_destroy(&log->lock);
 }

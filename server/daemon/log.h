@@ -59,5 +59,8 @@ bool hc_sv_log_text(struct hc_sv_log *log, const char *text, size_t size);
 /// Writes buffered lines, and the counts of suppressed lines when they are due. Call it often.
 void hc_sv_log_advance(struct hc_sv_log *log);
 
-/// Writes the counts of suppressed lines, waits at most 0.2 s for the reader, and closes the log.
+/// Waits at most 0.2 s for the reader, and writes the counts of dropped and suppressed lines.
+void hc_sv_log_finish(struct hc_sv_log *log);
+
+/// Finishes the log and closes it; no other thread uses it any more.
 void hc_sv_log_close(struct hc_sv_log *log);

@@ -1,6 +1,4 @@
 /// Owns the server of a match, and what the log and the report say about it.
-#define _GNU_SOURCE // struct timespec
-
 #include "server/daemon/match.h"
 
 #include "common/elapsed.h"
@@ -9,15 +7,16 @@
 #include "common/programs/report.h"
 #include "hindcast/check.h"
 #include "server/daemon/event_line.h"
+#include "server/daemon/thread.h"
 #include "server/daemon/wall_clock.h"
 
-#include <signal.h>
 #include <sodium.h>
 #include <string.h>
 
 enum {
     EMPTY_US = 2000000,   ///< a match without clients gets another world after this: until then the
                           ///< last ones repeat their CLOSE
+    JOIN_EACH_US = 10000, ///< between two looks at the maker of a world
     SEED_BITS = 53,       ///< of a seed: every JSON reader reads these exactly
     REMEMBERED_MIN = 512, ///< users whose used tokens a match remembers, at least
     LOAD_SCALE = 256,     ///< hc_sv_match.load_scale of a match that has the worker for itself
@@ -120,6 +119,9 @@ bool hc_sv_match_open(struct hc_sv_match *match, const struct hc_sv_match_settin
     match->load_scale = LOAD_SCALE;
     match->status.every_us = setting->options->status_every_us;
     match->status.match = match->shown;
+    hc_sv_faults_open(&match->faults);
+    if (!hc_sv_published_open(&match->counts, sizeof(struct hc_sv_match_counts)))
+        return false;
     uint64_t seed = next_seed(match);
     if (!use_server(match, create(match, keys, seed), seed))
         return false;
@@ -135,16 +137,26 @@ void hc_sv_match_begin(struct hc_sv_match *match, uint64_t now_us) {
     hc_sv_match_renew_deadline(match);
 }
 
-void hc_sv_match_close(struct hc_sv_match *match) {
-    if (match->makes) {
-        pthread_join(match->maker, NULL);
-        hc_server_destroy(match->next);
+bool hc_sv_match_join(struct hc_sv_match *match, uint64_t until_us) {
+    while (match->makes && !atomic_load(&match->made)) {
+        if (hc_clock_us() >= until_us)
+            return false;
+        hc_clock_sleep(JOIN_EACH_US);
     }
+    if (match->makes)
+        pthread_join(match->maker, NULL);
+    match->makes = false;
+    return true;
+}
+
+void hc_sv_match_close(struct hc_sv_match *match) {
+    hc_server_destroy(match->next);
     hc_sv_npcs_destroy(match->npcs);
     match->npcs = NULL;
     hc_server_destroy(match->server);
     match->server = NULL;
-    hc_sv_faults_free(&match->faults);
+    hc_sv_published_close(&match->counts);
+    hc_sv_faults_close(&match->faults);
 }
 
 // ---- Events -------------------------------------------------------------------------------------
@@ -156,8 +168,7 @@ void hc_sv_match_log(struct hc_sv_match *match, enum hc_sv_log_level level, cons
     hc_sv_log_event(match->setting->log, level, event, fields);
 }
 
-/// Gives the placement what it knows of the match.
-static void update_placement(struct hc_sv_match *match) {
+void hc_sv_match_update_placement(struct hc_sv_match *match) {
     struct hc_server_session sessions[2 * HC_SERVER_MATCH_CLIENTS_MAX];
     const struct hc_sv_match_setting *setting = match->setting;
     if (setting->placement == NULL)
@@ -173,8 +184,8 @@ static void update_placement(struct hc_sv_match *match) {
 static void log_fault(struct hc_sv_match *match, const char *event, const json_t *entry) {
     if (entry == NULL)
         return;
-    json_t *fields = json_copy((json_t *)entry);
-    json_object_set(fields, "why", json_object_get(entry, "text"));
+    json_t *fields = json_deep_copy(entry); // another thread may read the list
+    json_object_set(fields, "why", json_object_get(fields, "text"));
     json_object_del(fields, "text");
     hc_sv_match_log(match, HC_SV_LOG_ERROR, event, fields);
 }
@@ -199,12 +210,13 @@ void hc_sv_match_log_events(struct hc_sv_match *match) {
     }
     if (!any)
         return;
+    atomic_store_explicit(&match->clients, hc_server_clients(match->server), memory_order_relaxed);
     match->idle = match->idle && match->report.host->joins == 0;
     if (hc_server_sessions(match->server, NULL, 0) > 0)
         match->empty_us = 0;
     else if (match->empty_us == 0)
         match->empty_us = hc_clock_us();
-    update_placement(match);
+    hc_sv_match_update_placement(match);
 }
 
 void hc_sv_match_log_troubles(struct hc_sv_match *match, bool last, uint64_t now_us) {
@@ -219,6 +231,23 @@ void hc_sv_match_drop_messages(struct hc_sv_match *match) {
             hc_sv_match_log(match, HC_SV_LOG_DEBUG, "message",
                             json_pack("{s:I, s:i}", "cid", (json_int_t)received.cid, "bytes",
                                       (int)received.size));
+}
+
+// ---- Calls into the rule of the game ------------------------------------------------------------
+
+/// Begins a call that runs functions of the game.
+static struct hc_sv_watch *enter(struct hc_sv_match *match, uint64_t now_us) {
+    hc_sv_watch_begin(match->watch, match->number, now_us);
+    return match->watch;
+}
+
+/// Ends it. If the call hung for so long that the worker got another thread, this one ends, and
+/// uses neither the match nor anything else.
+static void leave(struct hc_sv_watch *watch) {
+    if (hc_sv_watch_end(watch))
+        return;
+    atomic_store(&watch->left, true);
+    pthread_exit(NULL);
 }
 
 // ---- Datagrams and ticks ------------------------------------------------------------------------
@@ -242,16 +271,31 @@ static void touch(struct hc_sv_match *match, const struct hc_sv_udp_datagram *da
 enum hc_status hc_sv_match_receive(struct hc_sv_match *match,
                                    const struct hc_sv_udp_datagram *datagram) {
     touch(match, datagram);
-    return hc_server_receive(match->server, &datagram->from, datagram->bytes, datagram->size,
-                             datagram->arrived_us);
+    struct hc_sv_watch *watch = enter(match, hc_clock_us());
+    enum hc_status status = hc_server_receive(match->server, &datagram->from, datagram->bytes,
+                                              datagram->size, datagram->arrived_us);
+    leave(watch);
+    return status;
 }
 
 enum hc_status hc_sv_match_receive_placed(struct hc_sv_match *match,
                                           const struct hc_sv_udp_datagram *datagram,
                                           struct hc_sv_placed *placed) {
     touch(match, datagram);
-    return hc_sv_placement_give(placed, match->server, &datagram->from, datagram->bytes,
-                                datagram->size, datagram->arrived_us);
+    struct hc_sv_watch *watch = enter(match, hc_clock_us());
+    enum hc_status status =
+        hc_sv_placement_give(placed, match->server, &datagram->from, datagram->bytes,
+                             datagram->size, datagram->arrived_us);
+    leave(watch);
+    return status;
+}
+
+size_t hc_sv_match_send(struct hc_sv_match *match, struct hc_address *to,
+                        uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
+    struct hc_sv_watch *watch = enter(match, now_us);
+    size_t size = hc_server_send(match->server, to, out, now_us);
+    leave(watch);
+    return size;
 }
 
 void hc_sv_match_renew_deadline(struct hc_sv_match *match) {
@@ -265,6 +309,7 @@ static bool count_ticks(struct hc_sv_match *match) {
     if (head == match->counted_tick)
         return false;
     unsigned clients = hc_server_clients(match->server);
+    atomic_store_explicit(&match->clients, clients, memory_order_relaxed);
     match->report.client_ticks += (uint64_t)(head - match->counted_tick) * clients;
     if (clients > match->report.clients_most)
         match->report.clients_most = clients;
@@ -273,8 +318,10 @@ static bool count_ticks(struct hc_sv_match *match) {
 }
 
 bool hc_sv_match_advance(struct hc_sv_match *match, uint64_t now_us) {
+    struct hc_sv_watch *watch = enter(match, now_us);
     hc_sv_npcs_think(match->npcs);
     hc_server_advance(match->server, now_us);
+    leave(watch);
     return count_ticks(match);
 }
 
@@ -289,7 +336,7 @@ void hc_sv_match_end_tick(struct hc_sv_match *match, uint64_t work_us, uint64_t 
     hc_sv_status_log(&match->status, log, report, hc_server_clients(match->server), now_us);
     hc_sv_status_log_overload(&match->status, log, report->host);
     if (match->refuses != (report->host->overload.level >= HC_SERVER_OVERLOAD_REFUSE))
-        update_placement(match);
+        hc_sv_match_update_placement(match);
     hc_sv_status_log_remembered(&match->status, log, &report->host->remembered);
 }
 
@@ -342,7 +389,7 @@ static void renew(struct hc_sv_match *match, const struct hc_token_ring *keys, u
 
                                           .remembered = match->status.remembered};
     begin_report(match);
-    update_placement(match);
+    hc_sv_match_update_placement(match);
     hc_sv_match_renew_deadline(match);
     hc_sv_match_log(match, HC_SV_LOG_INFO, "match-renewed",
                     json_pack("{s:I, s:I}", "worlds", (json_int_t)match->worlds, "seed",
@@ -367,48 +414,54 @@ void hc_sv_match_renew(struct hc_sv_match *match, const struct hc_token_ring *ke
     match->next_seed = next_seed(match);
     match->next_keys = *keys;
     atomic_store(&match->made, false);
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); // signals are for the main thread
-    match->makes = pthread_create(&match->maker, NULL, make_next, match) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    match->makes = hc_sv_thread_start(&match->maker, make_next, match);
 }
 
 // ---- Report -------------------------------------------------------------------------------------
 
-void hc_sv_match_add_to_report(const struct hc_sv_match *match, struct hc_sv_report *report,
-                               struct hc_server_stats *stats, struct hc_timeline_stats *timeline) {
+void hc_sv_match_publish(struct hc_sv_match *match, struct hc_sv_match_counts *scratch,
+                         uint64_t now_us) {
     const struct hc_sv_report *own = &match->report;
-    hc_sv_report_add_stats(stats, &match->past);
-    hc_sv_report_add_stats(stats, own->host);
-    hc_counters_add(&hc_counters_timeline, timeline, &match->past_timeline);
-    hc_counters_add(&hc_counters_timeline, timeline, own->timeline);
-    report->ticks += match->past_ticks + match->counted_tick;
-    report->client_ticks += own->client_ticks;
-    report->ticks_worked_too_long += own->ticks_worked_too_long;
-    hc_histogram_merge(&report->tick_us, &own->tick_us);
-    hc_sv_faults_gather(report->desyncs, match->faults.desyncs);
-    hc_sv_faults_gather(report->overflows, match->faults.overflows);
+    scratch->worlds = match->worlds;
+    scratch->seed = match->seed;
+    scratch->ticks = match->past_ticks + match->counted_tick;
+    scratch->client_ticks = own->client_ticks;
+    scratch->ticks_worked_too_long = own->ticks_worked_too_long;
+    scratch->clients_now = hc_server_clients(match->server);
+    scratch->clients_most = own->clients_most;
+    scratch->tick_us = own->tick_us;
+    scratch->host = match->past;
+    hc_sv_report_add_stats(&scratch->host, own->host);
+    scratch->timeline = match->past_timeline;
+    hc_counters_add(&hc_counters_timeline, &scratch->timeline, own->timeline);
+    hc_sv_published_write(&match->counts, scratch);
+    match->published_us = now_us;
 }
 
-json_t *hc_sv_match_report(const struct hc_sv_match *match) {
-    static const struct hc_server_stats no_stats;
-    struct hc_sv_report report = {.tick_rate = match->report.tick_rate};
-    struct hc_server_stats stats = no_stats;
-    struct hc_timeline_stats timeline = {0};
-    hc_sv_match_add_to_report(match, &report, &stats, &timeline);
+void hc_sv_match_add_counts(const struct hc_sv_match_counts *counts, struct hc_sv_report *report,
+                            struct hc_server_stats *stats, struct hc_timeline_stats *timeline) {
+    hc_sv_report_add_stats(stats, &counts->host);
+    hc_counters_add(&hc_counters_timeline, timeline, &counts->timeline);
+    report->ticks += counts->ticks;
+    report->client_ticks += counts->client_ticks;
+    report->ticks_worked_too_long += counts->ticks_worked_too_long;
+    hc_histogram_merge(&report->tick_us, &counts->tick_us);
+}
+
+json_t *hc_sv_match_report(unsigned number, const struct hc_sv_match_counts *counts) {
+    const struct hc_server_stats *host = &counts->host;
     return json_pack(
-        "{s:i, s:I, s:I, s:I, s:i, s:i, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i, "
+        "{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i, "
         "s:I}",
-        "match", (int)match->number, "worlds", (json_int_t)match->worlds, "seed",
-        (json_int_t)match->seed, "ticks", (json_int_t)report.ticks, "clients",
-        (int)match->report.clients_most, "clients_now", (int)hc_server_clients(match->server),
-        "client_ticks", (json_int_t)report.client_ticks, "tick_ms",
-        hc_report_histogram(&report.tick_us, 1000), "tick_lateness_ms",
-        hc_report_histogram(&stats.lateness, 1000), "ticks_missed", (json_int_t)stats.ticks_missed,
-        "began_late", (json_int_t)stats.ticks_late, "worked_too_long",
-        (json_int_t)report.ticks_worked_too_long, "joins", (json_int_t)stats.joins, "denied",
-        (json_int_t)stats.denied, "rewinds", (json_int_t)stats.rewind_depth.count,
-        "resimulated_ticks", (json_int_t)timeline.resimulated_ticks, "overload_highest",
-        (int)stats.overload.highest, "memory_bytes", (json_int_t)stats.memory_bytes);
+        "match", (int)number, "worlds", (json_int_t)counts->worlds, "seed",
+        (json_int_t)counts->seed, "ticks", (json_int_t)counts->ticks, "clients",
+        (json_int_t)counts->clients_most, "clients_now", (json_int_t)counts->clients_now,
+        "client_ticks", (json_int_t)counts->client_ticks, "tick_ms",
+        hc_report_histogram(&counts->tick_us, 1000), "tick_lateness_ms",
+        hc_report_histogram(&host->lateness, 1000), "ticks_missed", (json_int_t)host->ticks_missed,
+        "began_late", (json_int_t)host->ticks_late, "worked_too_long",
+        (json_int_t)counts->ticks_worked_too_long, "joins", (json_int_t)host->joins, "denied",
+        (json_int_t)host->denied, "rewinds", (json_int_t)host->rewind_depth.count,
+        "resimulated_ticks", (json_int_t)counts->timeline.resimulated_ticks, "overload_highest",
+        (int)host->overload.highest, "memory_bytes", (json_int_t)host->memory_bytes);
 }

@@ -10,9 +10,11 @@
 #include "server/daemon/log.h"
 #include "server/daemon/npcs.h"
 #include "server/daemon/options.h"
+#include "server/daemon/published.h"
 #include "server/daemon/report.h"
 #include "server/daemon/status.h"
 #include "server/daemon/wall_clock.h"
+#include "server/daemon/watchdog.h"
 #include "server/matches/placement.h"
 
 #include <pthread.h>
@@ -31,12 +33,27 @@ struct hc_sv_match_setting {
     struct hc_sv_wall_clock *wall_clock;          ///< by which tokens expire
 };
 
+/// The counts of a match, of all its worlds, as the report has them.
+struct hc_sv_match_counts {
+    uint64_t worlds, seed; ///< how many worlds it has had, and the seed of the present one
+    uint64_t ticks, client_ticks, ticks_worked_too_long;
+    uint64_t clients_now, clients_most;
+    struct hc_histogram tick_us;
+    struct hc_server_stats host;
+    struct hc_timeline_stats timeline;
+};
+
+/// One thread at a time calls the functions of a match: its worker's. Another thread may read
+/// `clients`, the published counts and the faults.
 struct hc_sv_match {
     const struct hc_sv_match_setting *setting;
-    uint16_t number;   ///< [1, matches]
-    uint16_t shown;    ///< number in the log; 0: none, because the match is the only one
-    bool lasts;        ///< the match's world is the only one of the daemon
-    uint32_t phase_us; ///< of its ticks within the daemon's, so that matches take turns
+    uint16_t number;           ///< [1, matches]
+    uint16_t shown;            ///< number in the log; 0: none, because the match is the only one
+    bool lasts;                ///< the match's world is the only one of the daemon
+    uint32_t phase_us;         ///< of its ticks within the daemon's, so that matches take turns
+    struct hc_sv_watch *watch; ///< the watch of the thread that calls the server
+    bool away;                 ///< a call into the match hangs in a former thread of the worker
+    atomic_bool back;          ///< the former thread has left the match, which need not be away
     struct hc_server *server;
     struct hc_sv_npcs *npcs; ///< of the server
     uint64_t worlds, seed;   ///< how many it has had, and the seed of the present one
@@ -55,7 +72,10 @@ struct hc_sv_match {
     uint64_t past_ticks;
     struct hc_sv_faults faults; ///< of all worlds
     struct hc_sv_status status;
-    bool refuses; ///< joins, because it is overloaded, as the placement knows
+    bool refuses;                  ///< joins, because it is overloaded, as the placement knows
+    atomic_uint clients;           ///< connected now
+    struct hc_sv_published counts; ///< a struct hc_sv_match_counts
+    uint64_t published_us;         ///< when they were published
 
     // Another world, while it is made.
     bool makes; ///< `maker` runs, or waits to be joined
@@ -77,12 +97,19 @@ bool hc_sv_match_open(struct hc_sv_match *match, const struct hc_sv_match_settin
 /// Begins the world of a match that is not idle at `now_us`.
 void hc_sv_match_begin(struct hc_sv_match *match, uint64_t now_us);
 
-/// Frees its server.
+/// Waits until `until_us` for the thread that makes the next world, if there is one. False: it goes
+/// on, and uses the match.
+bool hc_sv_match_join(struct hc_sv_match *match, uint64_t until_us);
+
+/// Frees its server, after hc_sv_match_join.
 void hc_sv_match_close(struct hc_sv_match *match);
 
 /// Logs an event with the match's number, if there are several; takes over `fields`, an object.
 void hc_sv_match_log(struct hc_sv_match *match, enum hc_sv_log_level level, const char *event,
                      json_t *fields);
+
+/// Gives the placement the match's sessions, and whether it refuses joins.
+void hc_sv_match_update_placement(struct hc_sv_match *match);
 
 /// Logs the server's events, and gives the placement the sessions after them.
 void hc_sv_match_log_events(struct hc_sv_match *match);
@@ -98,6 +125,10 @@ enum hc_status hc_sv_match_receive(struct hc_sv_match *match,
 enum hc_status hc_sv_match_receive_placed(struct hc_sv_match *match,
                                           const struct hc_sv_udp_datagram *datagram,
                                           struct hc_sv_placed *placed);
+
+/// As hc_server_send.
+size_t hc_sv_match_send(struct hc_sv_match *match, struct hc_address *to,
+                        uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us);
 
 /// Reads the deadline again. An idle match has none.
 void hc_sv_match_renew_deadline(struct hc_sv_match *match);
@@ -121,10 +152,13 @@ bool hc_sv_match_is_over(const struct hc_sv_match *match, uint64_t now_us);
 void hc_sv_match_renew(struct hc_sv_match *match, const struct hc_token_ring *keys,
                        uint64_t now_us);
 
-/// Adds the match's counts, of all its worlds, to a report whose `host` and `timeline` are `*stats`
-/// and `*timeline`.
-void hc_sv_match_add_to_report(const struct hc_sv_match *match, struct hc_sv_report *report,
-                               struct hc_server_stats *stats, struct hc_timeline_stats *timeline);
+/// Publishes the match's counts; `scratch` is memory for them.
+void hc_sv_match_publish(struct hc_sv_match *match, struct hc_sv_match_counts *scratch,
+                         uint64_t now_us);
 
-/// Its part of the report, an object.
-json_t *hc_sv_match_report(const struct hc_sv_match *match);
+/// Adds the counts of a match to a report whose `host` and `timeline` are `*stats` and `*timeline`.
+void hc_sv_match_add_counts(const struct hc_sv_match_counts *counts, struct hc_sv_report *report,
+                            struct hc_server_stats *stats, struct hc_timeline_stats *timeline);
+
+/// The part of the report of match `number`, an object.
+json_t *hc_sv_match_report(unsigned number, const struct hc_sv_match_counts *counts);

@@ -57,8 +57,8 @@ static json_t *latest_part(const struct hc_server_latest *latest) {
 static json_t *server_part(const struct hc_sv_report *report) {
     const struct hc_server_stats *host = report->host;
     json_t *server = json_pack(
-        "{s:o, s:o, s:{s:I}, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:O, s:O, s:o, "
-        "s:{s:o}}",
+        "{s:o, s:o, s:{s:I}, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:O, s:O, s:O, "
+        "s:o, s:{s:o}}",
         "tick_ms", hc_report_histogram(&report->tick_us, 1000), "cpu_us_per_client_tick",
         hc_report_ratio((double)report->cpu_us, (double)report->client_ticks), "ticks_over_budget",
         "worked_too_long", (json_int_t)report->ticks_worked_too_long, "resident_bytes",
@@ -69,7 +69,7 @@ static json_t *server_part(const struct hc_sv_report *report) {
         "handshakes_read", if_sorted(report, report->handshakes), "handshakes_dropped_unread",
         if_sorted(report, report->udp.handshake_drops), "handshakes_ms_of_a_tick",
         hc_report_histogram(&report->handshake_budget.ticks_us, 1000), "desyncs", report->desyncs,
-        "overflows", report->overflows, "remembered_users",
+        "overflows", report->overflows, "hangs", report->hangs, "remembered_users",
         hc_counters_object(&hc_counters_remembered, &host->remembered), "overload", "latest_client",
         latest_part(&host->latest));
     hc_counters_report(&hc_counters_server, host, server);
@@ -143,6 +143,21 @@ static void print_latest(const json_t *report, FILE *out) {
                        hc_report_number(latest, "ticks"));
 }
 
+/// Prints a line for each match that hangs.
+static void print_hangs(const json_t *report, FILE *out) {
+    const json_t *hangs = hc_report_find(report, "server.hangs"), *hang;
+    size_t i;
+    json_array_foreach((json_t *)hangs, i, hang) {
+        const json_t *match = hc_report_find(hang, "match"), *place = hc_report_find(hang, "place");
+        char which[24] = "the match";
+        if (match != NULL)
+            snprintf(which, sizeof(which), "match %.0f", json_number_value(match));
+        hc_report_line(out, "hangs", "%s, for %.1f s: it is in %s", which,
+                       hc_report_number(hang, "lasted_ms") / 1e3,
+                       place != NULL ? json_string_value(place) : "an unknown place");
+    }
+}
+
 /// Prints a line for each match that has had clients.
 static void print_matches(const json_t *report, FILE *out) {
     const json_t *matches = hc_report_find(report, "matches"), *match;
@@ -213,5 +228,6 @@ void hc_sv_report_print(const json_t *report, FILE *out) {
                        hc_report_number(report, "server.placed_users.capacity"),
                        hc_report_number(report, "server.placed_users.forgotten"));
     hc_report_print_server(out, report);
+    print_hangs(report, out);
     print_matches(report, out);
 }

@@ -23,6 +23,7 @@ struct hc_sv_report {
     struct hc_sv_time_budget handshake_budget; ///< processor time of these and their answers
     struct hc_sv_udp_stats udp;
     json_t *desyncs, *overflows; ///< arrays, see faults.h; borrowed
+    json_t *hangs;               ///< an array of the matches that hang, borrowed
     const struct hc_server_stats *host;
     const struct hc_timeline_stats *timeline;
     unsigned workers;                   ///< of several matches; 0: there is one match

@@ -10,6 +10,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/sock_diag.h>
 #include <netdb.h>
@@ -325,6 +326,27 @@ bool hc_sv_udp_open(const char *bind_to, uint16_t port, unsigned workers, struct
         ports[i] = NULL;
     }
     return false;
+}
+
+struct hc_sv_udp *hc_sv_udp_share(const struct hc_sv_udp *udp) {
+    struct hc_sv_udp *shared = create(udp->family);
+    bool good = shared != NULL;
+    for (unsigned lane = 0; good && lane < HC_SV_UDP_LANES; lane++) {
+        if (udp->descriptors[lane] < 0)
+            continue;
+        shared->descriptors[lane] = fcntl(udp->descriptors[lane], F_DUPFD_CLOEXEC, 0);
+        good = shared->descriptors[lane] >= 0;
+    }
+    if (good)
+        return shared;
+    hc_sv_udp_close(shared);
+    return NULL;
+}
+
+void hc_sv_udp_continue(struct hc_sv_udp *udp, const struct hc_sv_udp *before) {
+    udp->send_errors = before->send_errors;
+    memcpy(udp->drops, before->drops, sizeof(udp->drops));
+    udp->emptied_us = before->emptied_us;
 }
 
 void hc_sv_udp_close(struct hc_sv_udp *udp) {

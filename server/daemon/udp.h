@@ -48,6 +48,13 @@ struct hc_sv_udp_stats {
 bool hc_sv_udp_open(const char *bind, uint16_t port, unsigned workers, struct hc_sv_udp **ports,
                     char *why, size_t why_size);
 
+/// The sockets of one worker for another thread, which receives and sends in its stead. NULL: no
+/// memory or no descriptors.
+struct hc_sv_udp *hc_sv_udp_share(const struct hc_sv_udp *udp);
+
+/// Continues the counts of `before`, whose thread uses it no more.
+void hc_sv_udp_continue(struct hc_sv_udp *udp, const struct hc_sv_udp *before);
+
 /// Closes the sockets of one worker; NULL is allowed. A worker must not close before all have
 /// ended.
 void hc_sv_udp_close(struct hc_sv_udp *udp);

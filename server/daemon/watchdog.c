@@ -1,11 +1,13 @@
-/// Owns the thread that looks at turns, and the signal that asks a thread where it is.
-#define _GNU_SOURCE
+/// Owns the thread that finds where a call does not return, and the signal that asks a thread.
+#define _GNU_SOURCE // pthread_timedjoin_np
 
 #include "server/daemon/watchdog.h"
 
 #include "common/elapsed.h"
 #include "common/programs/backtrace.h"
-#include "common/programs/clock.h"
+#include "hindcast/check.h"
+#include "server/daemon/options.h"
+#include "server/daemon/thread.h"
 
 #include <semaphore.h>
 #include <signal.h>
@@ -14,28 +16,20 @@
 #include <time.h>
 
 enum {
-    LOOK_MS = 500,     ///< between two looks
-    HANG_US = 2000000, ///< a turn of this length hangs, if it lasted at the look before too
-    ASK_S = 1,         ///< a thread is waited for so long
-};
-
-/// A turn, as the looks have found it.
-struct seen {
-    uint64_t since_us; ///< of the turn; 0: none
-    bool is_long;      ///< the turn had lasted too long
-    bool logged;
+    ASK_S = 1, ///< a thread that is asked is waited for so long
+    END_S = 1, ///< the watchdog is waited for so long
 };
 
 struct hc_sv_watchdog {
     struct hc_sv_log *log;
     const void *game_file;
-    struct hc_sv_watch *const *watches;
-    unsigned count;
-    struct seen *seen; ///< [count]
+    unsigned matches;
     pthread_t thread;
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; ///< of all that follows
     pthread_cond_t wake;
     bool stops;
+    struct hc_sv_hang found[HC_SV_WORKERS_MAX]; ///< by worker; their places are sought next
+    char (*places)[HC_PLACE_TEXT];              ///< [matches] what was found; "": nothing
 };
 
 // ---- Where a thread is --------------------------------------------------------------------------
@@ -46,10 +40,6 @@ static struct {
     unsigned count;
     const void *places[HC_PLACES_MAX];
 } asked;
-
-static int ask_signal(void) {
-    return SIGRTMIN;
-}
 
 static void on_ask(int number) {
     (void)number;
@@ -65,8 +55,8 @@ static void ask(const struct hc_sv_watchdog *watchdog, pthread_t thread, char *t
         ;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += ASK_S;
-    if (pthread_kill(thread, ask_signal()) != 0 || sem_timedwait(&asked.done, &until) != 0 ||
-        asked.count == 0)
+    if (pthread_kill(thread, hc_sv_thread_question()) != 0 ||
+        sem_timedwait(&asked.done, &until) != 0 || asked.count == 0)
         return;
     unsigned at = 0;
     for (unsigned i = asked.count; i-- > 0;)
@@ -75,68 +65,79 @@ static void ask(const struct hc_sv_watchdog *watchdog, pthread_t thread, char *t
     hc_place_line(asked.places[at], text, size);
 }
 
-// ---- Looks --------------------------------------------------------------------------------------
+// ---- The watchdog -------------------------------------------------------------------------------
 
-static void log_turn(const struct hc_sv_watchdog *watchdog, unsigned index, bool hangs,
-                     uint64_t now_us) {
-    const struct hc_sv_watch *watch = watchdog->watches[index];
-    uint64_t lasted_us = hc_since(watchdog->seen[index].since_us, now_us);
+static void log_hang(const struct hc_sv_watchdog *watchdog, const struct hc_sv_hang *hang,
+                     const char *place) {
+    char why[HC_PLACE_TEXT + 64];
+    snprintf(why, sizeof(why), "a turn of the match does not end: it is in %s", place);
     json_t *fields =
-        json_pack("{s:i, s:I}", "worker", (int)index, "lasted_ms", (json_int_t)(lasted_us / 1000));
-    if (hangs && watch->match != 0)
-        json_object_set_new(fields, "match", json_integer(watch->match));
-    if (hangs) {
-        char place[HC_PLACE_TEXT], why[HC_PLACE_TEXT + 64];
-        ask(watchdog, watch->thread, place, sizeof(place));
-        snprintf(why, sizeof(why), "a turn of the match does not end: it is in %s", place);
-        json_object_set_new(fields, "why", json_string(why));
-    }
-    hc_sv_log_event(watchdog->log, hangs ? HC_SV_LOG_ERROR : HC_SV_LOG_INFO,
-                    hangs ? "match-hangs" : "match-goes-on", fields);
+        json_pack("{s:i, s:I, s:s}", "worker", (int)hang->worker, "lasted_ms",
+                  (json_int_t)(hc_since(hang->since_us, hang->found_us) / 1000), "why", why);
+    if (hang->named)
+        json_object_set_new(fields, "match", json_integer(hang->match));
+    hc_sv_log_event(watchdog->log, HC_SV_LOG_ERROR, "match-hangs", fields);
 }
 
-/// Looks at the turn of a worker. A process that was stopped for a while finds turns that seem long
-/// at the first look after that, and not at the second.
-static void look(struct hc_sv_watchdog *watchdog, unsigned index, uint64_t now_us) {
-    struct seen *seen = &watchdog->seen[index];
-    uint64_t since_us =
-        atomic_load_explicit(&watchdog->watches[index]->since_us, memory_order_acquire);
-    if (since_us != seen->since_us) {
-        if (seen->logged)
-            log_turn(watchdog, index, false, now_us);
-        *seen = (struct seen){.since_us = since_us};
+/// Takes a hang that was found; false: there is none.
+static bool take(struct hc_sv_watchdog *watchdog, struct hc_sv_hang *hang) {
+    for (unsigned i = 0; i < HC_SV_WORKERS_MAX; i++) {
+        *hang = watchdog->found[i];
+        watchdog->found[i].match = 0;
+        if (hang->match != 0)
+            return true;
     }
-    bool is_long = since_us != 0 && hc_since(since_us, now_us) >= HANG_US;
-    if (is_long && seen->is_long && !seen->logged) {
-        seen->logged = true;
-        log_turn(watchdog, index, true, now_us);
-        hc_sv_log_advance(watchdog->log); // the worker that writes lines may be this one
-    }
-    seen->is_long = is_long;
+    return false;
 }
 
-/// Waits for the next look; false: the watchdog stops.
-static bool wait_for_look(struct hc_sv_watchdog *watchdog) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += LOOK_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
+/// Waits for a hang and takes it; false: there is none any more, and the watchdog stops.
+static bool wait_for(struct hc_sv_watchdog *watchdog, struct hc_sv_hang *hang) {
     pthread_mutex_lock(&watchdog->lock);
-    while (!watchdog->stops &&
-           pthread_cond_timedwait(&watchdog->wake, &watchdog->lock, &until) == 0)
-        ;
-    bool goes_on = !watchdog->stops;
+    bool any = take(watchdog, hang);
+    while (!any && !watchdog->stops) {
+        pthread_cond_wait(&watchdog->wake, &watchdog->lock);
+        any = take(watchdog, hang);
+    }
     pthread_mutex_unlock(&watchdog->lock);
-    return goes_on;
+    return any;
 }
 
-static void *watch_turns(void *context) {
+static void *find_places(void *context) {
     struct hc_sv_watchdog *watchdog = context;
-    while (wait_for_look(watchdog))
-        for (unsigned i = 0; i < watchdog->count; i++)
-            look(watchdog, i, hc_clock_us());
+    struct hc_sv_hang hang;
+    while (wait_for(watchdog, &hang)) {
+        char place[HC_PLACE_TEXT];
+        ask(watchdog, hang.thread, place, sizeof(place));
+        log_hang(watchdog, &hang, place);
+        pthread_mutex_lock(&watchdog->lock);
+        snprintf(watchdog->places[hang.match - 1], HC_PLACE_TEXT, "%s", place);
+        pthread_mutex_unlock(&watchdog->lock);
+    }
     return NULL;
+}
+
+void hc_sv_watchdog_find(struct hc_sv_watchdog *watchdog, const struct hc_sv_hang *hang) {
+    if (watchdog == NULL)
+        return;
+    HC_ASSERT(hang->worker < HC_SV_WORKERS_MAX && hang->match >= 1 &&
+              hang->match <= watchdog->matches);
+    pthread_mutex_lock(&watchdog->lock);
+    watchdog->found[hang->worker] = *hang;
+    watchdog->places[hang->match - 1][0] = '\0';
+    pthread_cond_signal(&watchdog->wake);
+    pthread_mutex_unlock(&watchdog->lock);
+}
+
+const char *hc_sv_watchdog_place(struct hc_sv_watchdog *watchdog, unsigned match, char *text,
+                                 size_t size) {
+    text[0] = '\0';
+    if (watchdog == NULL)
+        return text;
+    HC_ASSERT(match >= 1 && match <= watchdog->matches);
+    pthread_mutex_lock(&watchdog->lock);
+    snprintf(text, size, "%s", watchdog->places[match - 1]);
+    pthread_mutex_unlock(&watchdog->lock);
+    return text;
 }
 
 // ---- The thread ---------------------------------------------------------------------------------
@@ -146,49 +147,45 @@ static void prepare_ask(void) {
     struct sigaction action = {.sa_handler = on_ask, .sa_flags = SA_RESTART | SA_ONSTACK};
     (void)hc_backtrace(places); // loads what a handler must not load
     sem_init(&asked.done, 0, 0);
-    sigaction(ask_signal(), &action, NULL);
+    sigaction(hc_sv_thread_question(), &action, NULL);
 }
 
 struct hc_sv_watchdog *hc_sv_watchdog_start(struct hc_sv_log *log, const void *game,
-                                            struct hc_sv_watch *const *watches, unsigned count) {
+                                            unsigned matches) {
     struct hc_sv_watchdog *watchdog = calloc(1, sizeof(*watchdog));
-    pthread_condattr_t attributes;
-    sigset_t all, before;
     if (watchdog == NULL)
         return NULL;
     watchdog->log = log;
     watchdog->game_file = hc_place_file(game);
-    watchdog->watches = watches;
-    watchdog->count = count;
-    watchdog->seen = calloc(count, sizeof(*watchdog->seen));
+    watchdog->matches = matches;
+    watchdog->places = calloc(matches, sizeof(*watchdog->places));
     pthread_mutex_init(&watchdog->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&watchdog->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    pthread_cond_init(&watchdog->wake, NULL);
     prepare_ask();
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); // signals are for the other threads
-    bool runs = watchdog->seen != NULL &&
-                pthread_create(&watchdog->thread, NULL, watch_turns, watchdog) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (runs)
+    if (watchdog->places != NULL && hc_sv_thread_start(&watchdog->thread, find_places, watchdog))
         return watchdog;
-    free(watchdog->seen);
-    free(watchdog);
+    hc_sv_watchdog_free(watchdog);
     return NULL;
 }
 
-void hc_sv_watchdog_stop(struct hc_sv_watchdog *watchdog) {
+bool hc_sv_watchdog_stop(struct hc_sv_watchdog *watchdog) {
+    struct timespec until;
     if (watchdog == NULL)
-        return;
+        return true;
     pthread_mutex_lock(&watchdog->lock);
     watchdog->stops = true;
     pthread_cond_signal(&watchdog->wake);
     pthread_mutex_unlock(&watchdog->lock);
-    pthread_join(watchdog->thread, NULL);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += END_S;
+    return pthread_timedjoin_np(watchdog->thread, NULL, &until) == 0;
+}
+
+void hc_sv_watchdog_free(struct hc_sv_watchdog *watchdog) {
+    if (watchdog == NULL)
+        return;
     pthread_cond_destroy(&watchdog->wake);
     pthread_mutex_destroy(&watchdog->lock);
-    free(watchdog->seen);
+    free(watchdog->places);
     free(watchdog);
 }

@@ -1,38 +1,80 @@
-/// Watches the turns of matches, from a thread of its own: a match hangs when a turn of it lasts
-/// too long, for example because a step of the game does not return. The log then says so once,
-/// with the function and line, and once when the turn has ended after all.
+/// Calls into matches that do not return, for example because a step of the game does not: a match
+/// hangs when such a call lasts too long. The worker of the match says when a call begins and ends,
+/// the control thread finds one that lasts too long, and a thread of its own, the watchdog, asks
+/// where it is: its function and line, which may take seconds to find.
+///
+/// While a thread is in a call, it uses nothing but the match of the call. So everything else that
+/// it uses can be taken from it: a call that was taken ends with hc_sv_watch_end returning false,
+/// and its thread must then leave everything but the match alone.
 #pragma once
 
 #include "server/daemon/log.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-/// The turn of a match that a worker's thread takes now.
+/// The value of hc_sv_watch.since_us in a call that was taken.
+#define HC_SV_WATCH_TAKEN UINT64_MAX
+
+/// The call into a match that a worker's thread makes now.
 struct hc_sv_watch {
-    atomic_uint_fast64_t since_us; ///< begin of the turn; 0: there is none
-    unsigned match;                ///< number of the match; 0: the only one
-    pthread_t thread;
+    atomic_bool left;              ///< the thread of a call that was taken uses nothing any more
+    pthread_t thread;              ///< the thread, set before its first call
+    atomic_uint match;             ///< the number of the match
+    atomic_uint_fast64_t since_us; ///< when the call began; 0: there is none
+};
+
+/// A call that lasts too long.
+struct hc_sv_hang {
+    unsigned worker;   ///< index of the worker
+    uint16_t match;    ///< the number of the match
+    bool named;        ///< the log names the match: there are several
+    uint64_t since_us; ///< when the call began
+    uint64_t found_us; ///< when it was found to last too long
+    pthread_t thread;  ///< the thread that makes the call
 };
 
 struct hc_sv_watchdog;
 
-/// A turn begins at `now_us`.
+/// A call into match `match` begins at `now_us`.
 static inline void hc_sv_watch_begin(struct hc_sv_watch *watch, unsigned match, uint64_t now_us) {
-    watch->match = match;
-    watch->thread = pthread_self();
+    atomic_store_explicit(&watch->match, match, memory_order_relaxed);
     atomic_store_explicit(&watch->since_us, now_us, memory_order_release);
 }
 
-/// The turn has ended.
-static inline void hc_sv_watch_end(struct hc_sv_watch *watch) {
-    atomic_store_explicit(&watch->since_us, 0, memory_order_relaxed);
+/// The call has ended; false: it was taken.
+static inline bool hc_sv_watch_end(struct hc_sv_watch *watch) {
+    return atomic_exchange_explicit(&watch->since_us, 0, memory_order_acq_rel) != HC_SV_WATCH_TAKEN;
 }
 
-/// Starts the thread; all are borrowed until hc_sv_watchdog_stop. A place in the file of `game`, a
+/// Takes the call that began at `since_us`; false: it has ended. Everything that its thread did
+/// before the call has happened.
+static inline bool hc_sv_watch_take(struct hc_sv_watch *watch, uint64_t since_us) {
+    return atomic_compare_exchange_strong_explicit(&watch->since_us, &(uint_fast64_t){since_us},
+                                                   HC_SV_WATCH_TAKEN, memory_order_acq_rel,
+                                                   memory_order_relaxed);
+}
+
+/// Starts the thread for `matches` matches. It borrows `log`. A place in the file of `game`, a
 /// symbol of it, is told rather than others. NULL: no memory or no thread.
 struct hc_sv_watchdog *hc_sv_watchdog_start(struct hc_sv_log *log, const void *game,
-                                            struct hc_sv_watch *const *watches, unsigned count);
+                                            unsigned matches);
 
-/// Ends the thread; NULL is allowed.
-void hc_sv_watchdog_stop(struct hc_sv_watchdog *watchdog);
+/// Lets the watchdog find the place of a call and log it as `match-hangs`, soon. The thread of the
+/// call must not be joined before the watchdog has stopped. A call that comes while another one of
+/// the same worker waits replaces it. NULL: nothing is found.
+void hc_sv_watchdog_find(struct hc_sv_watchdog *watchdog, const struct hc_sv_hang *hang);
+
+/// Writes the place that was found for the newest hang of match `match`: "" if there is none yet,
+/// or no watchdog. Returns `text`.
+const char *hc_sv_watchdog_place(struct hc_sv_watchdog *watchdog, unsigned match, char *text,
+                                 size_t size);
+
+/// Ends the thread, and waits for it at most a second; false: it still asks for a place, and must
+/// keep its memory until the process ends. NULL is allowed.
+bool hc_sv_watchdog_stop(struct hc_sv_watchdog *watchdog);
+
+/// Frees the watchdog, which has stopped; NULL is allowed.
+void hc_sv_watchdog_free(struct hc_sv_watchdog *watchdog);

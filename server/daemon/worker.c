@@ -1,18 +1,20 @@
-/// Owns a thread's event loop: gives the matches their datagrams and the time.
+/// Owns a thread's event loop: reads the sockets for the matches, and gives them the time.
 #define _GNU_SOURCE // CLOCK_THREAD_CPUTIME_ID
 
 #include "server/daemon/worker.h"
 
 #include "common/elapsed.h"
 #include "common/programs/clock.h"
+#include "common/programs/crash.h"
 #include "common/programs/loop.h"
 #include "hindcast/check.h"
+#include "server/daemon/routing.h"
+#include "server/daemon/thread.h"
 #include "server/daemon/wall_clock.h"
 
-#include <stdio.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,6 +25,7 @@ enum {
     DRAIN_CAPACITY = 8,     ///< the DATA lane is read before 1 / this of its receive buffer is full
     SEND_WAIT_US = 500,     ///< a datagram waits so long for others of its batch
     SET_TIME_EVERY_US = 1000000, ///< interval at which the servers are given the wall clock
+    PUBLISH_EVERY_US = 1000000,  ///< interval at which counts are published
     WINDOW_US = 250000,          ///< in which the matches' shares of the worker's time are measured
     LOAD_SCALE = 256,
     PERIOD_FRACTION = 8, ///< a period is at most 1 / this of a tick shorter or longer than one
@@ -40,129 +43,33 @@ static uint64_t tick_us(const struct hc_sv_worker *worker) {
     return 1000000 / worker->setting->options->tick_rate;
 }
 
-/// The worker's match `number`; NULL: it is not of this worker, or does not exist.
-static struct hc_sv_match *find_match(struct hc_sv_worker *worker, unsigned number) {
-    const struct hc_sv_options *options = worker->setting->options;
-    if (number < 1 || number > options->matches ||
-        hc_sv_worker_of(number, options->workers) != worker->index)
-        return NULL;
-    return &worker->matches[(number - 1) / options->workers];
-}
-
 // ---- Receiving and sending ----------------------------------------------------------------------
 
 /// Sends all datagrams of a match that are due, each batch as soon as its first one has waited
 /// SEND_WAIT_US: nobody waits until the snapshots of all clients are made. Returns the time.
 static uint64_t send_all(struct hc_sv_worker *worker, struct hc_sv_match *match, uint64_t now) {
+    struct hc_sv_udp *udp = worker->runner->udp;
     struct hc_address to;
     uint64_t flushed_us = now;
     size_t size;
-    while ((size = hc_server_send(match->server, &to, hc_sv_udp_room(worker->udp), now)) > 0) {
-        hc_sv_udp_queue(worker->udp, &to, size);
+    while ((size = hc_sv_match_send(match, &to, hc_sv_udp_room(udp), now)) > 0) {
+        hc_sv_udp_queue(udp, &to, size);
         now = hc_clock_us();
         if (hc_since(flushed_us, now) < SEND_WAIT_US)
             continue;
-        hc_sv_udp_flush(worker->udp);
+        hc_sv_udp_flush(udp);
         flushed_us = now;
     }
-    hc_sv_udp_flush(worker->udp);
+    hc_sv_udp_flush(udp);
     return hc_clock_us();
-}
-
-/// Chooses the match of a CONNECT whose token names none of the daemon's, see
-/// hc_sv_placement_choose.
-static void place(struct hc_sv_worker *worker, const struct hc_sv_udp_datagram *datagram,
-                  struct hc_sv_placed *placed) {
-    const struct hc_sv_match_setting *setting = worker->setting;
-    pthread_mutex_lock(setting->placement_lock);
-    hc_sv_placement_choose(setting->placement, &datagram->from, datagram->bytes, datagram->size,
-                           hc_sv_wall_clock_bounded_us(setting->wall_clock), datagram->arrived_us,
-                           placed);
-    pthread_mutex_unlock(setting->placement_lock);
-}
-
-/// Ends the choice of a match, see hc_sv_placement_finish.
-static void finish_placement(struct hc_sv_worker *worker, const struct hc_sv_placed *placed) {
-    pthread_mutex_lock(worker->setting->placement_lock);
-    hc_sv_placement_finish(worker->setting->placement, placed);
-    pthread_mutex_unlock(worker->setting->placement_lock);
-}
-
-/// Gives a CONNECT of another worker's match to that worker.
-static void send_mail(struct hc_sv_worker *worker, const struct hc_sv_udp_datagram *datagram,
-                      const struct hc_sv_placed *placed) {
-    unsigned workers = worker->setting->options->workers;
-    struct hc_sv_worker *other = &worker->all[hc_sv_worker_of(placed->match, workers)];
-    struct hc_sv_mailbox *box = &other->mailbox;
-    pthread_mutex_lock(&box->lock);
-    bool fits = box->count < HC_SV_WORKER_MAIL;
-    if (fits) {
-        struct hc_sv_mail *mail = &box->mail[(box->first + box->count++) % HC_SV_WORKER_MAIL];
-        *mail = (struct hc_sv_mail){
-            .from = datagram->from, .arrived_us = datagram->arrived_us, .placed = *placed};
-        memcpy(mail->bytes, datagram->bytes, sizeof(mail->bytes));
-    }
-    pthread_mutex_unlock(&box->lock);
-    if (fits)
-        hc_sv_worker_wake(other);
-    else
-        finish_placement(worker, placed); // nobody has admitted it
-}
-
-/// Gives a CONNECT to its match, which is the worker's, and ends the placement.
-static void receive_placed(struct hc_sv_worker *worker, const struct hc_sv_udp_datagram *datagram,
-                           struct hc_sv_placed *placed) {
-    struct hc_sv_match *match =
-        placed->match != 0 ? find_match(worker, placed->match) : &worker->matches[0];
-    HC_ASSERT(match != NULL);
-    (void)hc_sv_match_receive_placed(match, datagram, placed);
-    hc_sv_match_log_events(match);
-    finish_placement(worker, placed);
-}
-
-/// Gives a CONNECT whose token names none of the daemon's matches to the one that the placement
-/// chooses.
-static void place_connect(struct hc_sv_worker *worker, const struct hc_sv_udp_datagram *datagram) {
-    struct hc_sv_placed placed;
-    place(worker, datagram, &placed);
-    if (placed.match == 0 || find_match(worker, placed.match) != NULL)
-        receive_placed(worker, datagram, &placed);
-    else
-        send_mail(worker, datagram, &placed);
-}
-
-/// The match that a DATA or a CONNECT names; 0: none of the daemon's. All are of the only match.
-static uint16_t named_by(const struct hc_sv_worker *worker,
-                         const struct hc_sv_udp_datagram *datagram) {
-    const struct hc_sv_match_setting *setting = worker->setting;
-    if (setting->placement == NULL)
-        return 1;
-    return hc_sv_placement_named(setting->options->matches, datagram->bytes, datagram->size);
-}
-
-/// Gives a datagram of any lane to its match. Any match answers a HELLO, and DATA of none.
-static void receive(struct hc_sv_worker *worker, const struct hc_sv_udp_datagram *datagram) {
-    enum hc_datagram_kind kind = hc_datagram_kind(datagram->bytes, datagram->size);
-    uint16_t named = named_by(worker, datagram);
-    if (kind == HC_DATAGRAM_CONNECT && named == 0) {
-        place_connect(worker, datagram);
-        return;
-    }
-    struct hc_sv_match *match = named == 0 ? &worker->matches[0] : find_match(worker, named);
-    if (match == NULL)
-        return; // a broadcast: the match's worker has its own copy
-    enum hc_status status = hc_sv_match_receive(match, datagram);
-    match->accepted += status == HC_OK && kind == HC_DATAGRAM_DATA;
-    if (kind == HC_DATAGRAM_CONNECT)
-        hc_sv_match_log_events(match); // the placement knows the session before the next CONNECT
 }
 
 /// Receives a batch of a lane and returns the number of its datagrams.
 static unsigned receive_batch(struct hc_sv_worker *worker, enum hc_sv_udp_lane lane) {
-    unsigned count = hc_sv_udp_receive(worker->udp, lane);
+    unsigned count = hc_sv_udp_receive(worker->runner->udp, lane);
     for (unsigned i = 0; i < count; i++) {
-        struct hc_sv_udp_datagram datagram = hc_sv_udp_received(worker->udp, i);
-        receive(worker, &datagram);
+        struct hc_sv_udp_datagram datagram = hc_sv_udp_received(worker->runner->udp, i);
+        hc_sv_routing_receive(worker, &datagram);
     }
     return count;
 }
@@ -171,8 +78,8 @@ static unsigned receive_batch(struct hc_sv_worker *worker, enum hc_sv_udp_lane l
 /// `idle`: only of idle matches, which have no tick to send them. Returns the time.
 static uint64_t answer(struct hc_sv_worker *worker, bool idle) {
     uint64_t now = hc_clock_us();
-    for (unsigned i = 0; i < worker->count; i++) {
-        struct hc_sv_match *match = &worker->matches[i];
+    for (struct hc_sv_match *match = NULL;
+         (match = hc_sv_worker_next_match(worker, match)) != NULL;) {
         if (!match->touched || (idle && !match->idle))
             continue;
         now = send_all(worker, match, now);
@@ -184,9 +91,10 @@ static uint64_t answer(struct hc_sv_worker *worker, bool idle) {
 /// Adds the time of a reading of `all` datagrams to the work of the matches that accepted them.
 /// Forged datagrams take time that is left, and must not make a server leave snapshots out.
 static void share_reading(struct hc_sv_worker *worker, uint64_t us, unsigned all) {
-    for (unsigned i = 0; all > 0 && i < worker->count; i++) {
-        struct hc_sv_match *match = &worker->matches[i];
-        match->other_us += us * match->accepted / all;
+    for (struct hc_sv_match *match = NULL;
+         (match = hc_sv_worker_next_match(worker, match)) != NULL;) {
+        if (all > 0)
+            match->other_us += us * match->accepted / all;
         match->accepted = 0;
     }
 }
@@ -202,7 +110,7 @@ static uint64_t receive_data(struct hc_sv_worker *worker, uint64_t now, uint64_t
         all += count;
         now = hc_clock_us();
     } while (count == HC_SV_UDP_BATCH && now < end_us &&
-             hc_sv_udp_received(worker->udp, count - 1).arrived_us < due_us);
+             hc_sv_udp_received(worker->runner->udp, count - 1).arrived_us < due_us);
     worker->drained += all;
     share_reading(worker, hc_since(begun, now), all);
     return now;
@@ -220,8 +128,8 @@ static void plan_drains(struct hc_sv_worker *worker) {
 /// The earliest deadline of the matches.
 static uint64_t deadline_of(struct hc_sv_worker *worker) {
     uint64_t deadline = UINT64_MAX;
-    for (unsigned i = 0; i < worker->count; i++) {
-        struct hc_sv_match *match = &worker->matches[i];
+    for (struct hc_sv_match *match = NULL;
+         (match = hc_sv_worker_next_match(worker, match)) != NULL;) {
         if (match->touched)
             hc_sv_match_renew_deadline(match);
         if (match->deadline_us < deadline)
@@ -262,36 +170,55 @@ static void arm_timer(struct hc_sv_worker *worker) {
     // A reading shortly before the deadline would only wake the worker twice.
     if (worker->drain_us + DRAIN_EVERY_US / 2 < deadline)
         deadline = worker->drain_us;
-    if (deadline == worker->armed_us && evtimer_pending(worker->timer, NULL))
+    if (deadline == worker->armed_us && evtimer_pending(worker->runner->timer, NULL))
         return;
     worker->armed_us = deadline;
-    hc_loop_arm(worker->timer, deadline, now);
+    hc_loop_arm(worker->runner->timer, deadline, now);
+}
+
+/// Publishes the counts that are of no match.
+static void publish_own(struct hc_sv_worker *worker) {
+    struct hc_sv_worker_counts counts = {.udp = hc_sv_udp_stats(worker->runner->udp),
+                                         .handshakes = worker->handshakes,
+                                         .handshake_us = worker->handshake_budget.ticks_us};
+    hc_sv_published_write(&worker->counts, &counts);
+}
+
+/// Publishes all counts.
+static void publish_all(struct hc_sv_worker *worker) {
+    uint64_t now = hc_clock_us();
+    for (struct hc_sv_match *match = NULL;
+         (match = hc_sv_worker_next_match(worker, match)) != NULL;)
+        hc_sv_match_publish(match, &worker->scratch, now);
+    publish_own(worker);
+}
+
+/// Wakes the control thread.
+static void notify(const struct hc_sv_worker *worker) {
+    uint64_t one = 1;
+    ssize_t size = write(worker->run->notice, &one, sizeof(one));
+    (void)size; // it only fails if the thread is woken anyway
+}
+
+/// Asks for the end of the run when the only world has had all its ticks, or those of --ticks.
+static void ask_for_end(const struct hc_sv_worker *worker, const struct hc_sv_match *match) {
+    uint32_t ticks = worker->setting->options->ticks;
+    int end = HC_SV_RUN_GOES_ON;
+    if (hc_server_ended(match->server))
+        end = HC_SV_RUN_WORLD;
+    else if (ticks != 0 && match->counted_tick >= ticks)
+        end = HC_SV_RUN_TICKS;
+    if (end != HC_SV_RUN_GOES_ON && atomic_exchange(&worker->run->end, end) == HC_SV_RUN_GOES_ON)
+        notify(worker);
 }
 
 /// Starts the next tick's time budget of handshakes, and reads their lanes again.
 static void renew_handshake_budget(struct hc_sv_worker *worker) {
     hc_sv_time_budget_renew(&worker->handshake_budget);
     for (unsigned lane = HC_SV_UDP_DATA + 1; lane < HC_SV_UDP_LANES; lane++)
-        if (worker->readable[lane] != NULL)
-            event_add(worker->readable[lane], NULL);
-    event_add(worker->mail, NULL);
-}
-
-/// Logs that the wall clock was set, or is right again.
-static void log_clock(const struct hc_sv_match_setting *setting) {
-    bool stepped;
-    int64_t ahead_s;
-    if (!hc_sv_wall_clock_changed(setting->wall_clock, &stepped, &ahead_s))
-        return;
-    if (!stepped)
-        hc_sv_log_event(setting->log, HC_SV_LOG_INFO, "clock-right", json_object());
-    else
-        hc_sv_log_event(
-            setting->log, HC_SV_LOG_ERROR, "clock-stepped",
-            json_pack("{s:I, s:s}", "ahead_s", (json_int_t)ahead_s, "why",
-                      ahead_s > 0 ? "the wall clock was set ahead, and tokens expire as if it had "
-                                    "not been; if it is right now, start the server again"
-                                  : "the wall clock was set back, and tokens expire later"));
+        if (worker->runner->readable[lane] != NULL)
+            event_add(worker->runner->readable[lane], NULL);
+    event_add(worker->runner->mail, NULL);
 }
 
 /// Gives the servers the Unix time if it is due; tokens expire by it.
@@ -299,12 +226,11 @@ static void set_time(struct hc_sv_worker *worker, uint64_t now) {
     if (hc_since(worker->time_set_us, now) < SET_TIME_EVERY_US)
         return;
     worker->time_set_us = now;
-    if (worker->index == 0)
-        log_clock(worker->setting);
-    for (unsigned i = 0; i < worker->count; i++)
-        hc_server_set_time(worker->matches[i].server,
-                           hc_sv_wall_clock_bounded_us(worker->setting->wall_clock), now);
-    worker->udp_stats = hc_sv_udp_stats(worker->udp);
+    for (struct hc_sv_match *match = NULL;
+         (match = hc_sv_worker_next_match(worker, match)) != NULL;)
+        hc_server_set_time(match->server, hc_sv_wall_clock_bounded_us(worker->setting->wall_clock),
+                           now);
+    publish_own(worker);
 }
 
 /// Measures the matches' shares of the time. A match counts as loaded by its work's part of the
@@ -314,10 +240,11 @@ static void share_time(struct hc_sv_worker *worker, uint64_t now) {
     uint64_t all_us = 0, window_us = hc_since(worker->window_us, now);
     if (window_us < WINDOW_US)
         return;
-    for (unsigned i = 0; i < worker->count; i++)
-        all_us += worker->matches[i].busy_us;
-    for (unsigned i = 0; i < worker->count; i++) {
-        struct hc_sv_match *match = &worker->matches[i];
+    for (struct hc_sv_match *match = NULL;
+         (match = hc_sv_worker_next_match(worker, match)) != NULL;)
+        all_us += match->busy_us;
+    for (struct hc_sv_match *match = NULL;
+         (match = hc_sv_worker_next_match(worker, match)) != NULL;) {
         uint64_t others_us = hc_since(match->busy_us, all_us), least_us = window_us / worker->count;
         uint64_t left_us = hc_since(others_us, window_us);
         left_us = left_us > least_us ? left_us : least_us;
@@ -340,7 +267,6 @@ static void note_work(struct hc_sv_match *match) {
 /// Does what is due for one match at `now`, when its turn begins. True: it had a tick.
 static bool run_match(struct hc_sv_worker *worker, struct hc_sv_match *match, uint64_t now) {
     uint64_t begun = hc_clock_us();
-    hc_sv_watch_begin(&worker->watch, match->shown, begun);
     bool ticked = hc_sv_match_advance(match, now);
     uint64_t advanced = hc_clock_us();
     uint64_t end = send_all(worker, match, advanced);
@@ -354,15 +280,18 @@ static bool run_match(struct hc_sv_worker *worker, struct hc_sv_match *match, ui
     match->other_us += hc_since(end, hc_clock_us());
     if (ticked)
         note_work(match);
-    hc_sv_watch_end(&worker->watch);
+    if (ticked && hc_since(match->published_us, now) >= PUBLISH_EVERY_US)
+        hc_sv_match_publish(match, &worker->scratch, now);
+    if (ticked && match->lasts)
+        ask_for_end(worker, match);
     return ticked;
 }
 
 /// The match whose deadline comes first and is not after `now`; NULL: none.
 static struct hc_sv_match *next_due(struct hc_sv_worker *worker, uint64_t now) {
     struct hc_sv_match *next = NULL;
-    for (unsigned i = 0; i < worker->count; i++) {
-        struct hc_sv_match *match = &worker->matches[i];
+    for (struct hc_sv_match *match = NULL;
+         (match = hc_sv_worker_next_match(worker, match)) != NULL;) {
         if (match->deadline_us <= now && (next == NULL || match->deadline_us < next->deadline_us))
             next = match;
     }
@@ -378,31 +307,21 @@ static void end_period(struct hc_sv_worker *worker, bool ticked, uint64_t now) {
     renew_handshake_budget(worker);
     plan_drains(worker);
     share_time(worker, now);
-    for (unsigned i = 0; i < worker->count; i++) {
-        hc_sv_match_log_troubles(&worker->matches[i], false, now);
+    for (struct hc_sv_match *match = NULL;
+         (match = hc_sv_worker_next_match(worker, match)) != NULL;) {
+        hc_sv_match_log_troubles(match, false, now);
         if (!worker->stopping)
-            hc_sv_match_renew(&worker->matches[i], &worker->keys, now);
+            hc_sv_match_renew(match, &worker->keys, now);
     }
 }
 
-/// Whether the worker has nothing left to do: all its matches are closed.
-static bool is_done(const struct hc_sv_worker *worker) {
-    for (unsigned i = 0; i < worker->count; i++)
-        if (!hc_server_closed(worker->matches[i].server))
+/// Whether the worker has nothing left to do: all its matches are closed, but those that are away.
+static bool is_done(struct hc_sv_worker *worker) {
+    for (struct hc_sv_match *match = NULL;
+         (match = hc_sv_worker_next_match(worker, match)) != NULL;)
+        if (!hc_server_closed(match->server))
             return false;
     return worker->stopping;
-}
-
-/// Ends the loop. Worker 0 waits for the others, because it serves signals.
-static void end_if_done(struct hc_sv_worker *worker) {
-    bool now = atomic_load(worker->ends);
-    if (!worker->closed && (now || is_done(worker))) {
-        worker->closed = true;
-        if (atomic_fetch_sub(worker->open, 1) == 1 && worker->index != 0)
-            hc_sv_worker_wake(&worker->all[0]);
-    }
-    if (worker->closed && (now || worker->index != 0 || atomic_load(worker->open) == 0))
-        event_base_loopbreak(worker->base);
 }
 
 /// Does everything that is due at `now`, and sets the timer to the next deadline.
@@ -418,27 +337,17 @@ static void turn(struct hc_sv_worker *worker, uint64_t now) {
         begun = hc_clock_us();
     }
     end_period(worker, ticked, now);
-    hc_sv_log_advance(worker->setting->log);
     set_time(worker, now);
-    end_if_done(worker);
-    if (!worker->closed)
+    if (atomic_load(&worker->run->ends) || is_done(worker))
+        event_base_loopbreak(worker->runner->base);
+    else
         arm_timer(worker);
 }
 
-/// Ends a callback: unlocks the worker, and lets the daemon do what it does after a turn.
-static void leave(struct hc_sv_worker *worker) {
-    pthread_mutex_unlock(&worker->lock);
-    if (worker->after_turn != NULL)
-        worker->after_turn(worker->context, hc_clock_us());
-}
-
 static void on_timer(evutil_socket_t descriptor, short events, void *context) {
-    struct hc_sv_worker *worker = context;
     (void)descriptor;
     (void)events;
-    pthread_mutex_lock(&worker->lock);
-    turn(worker, hc_clock_us());
-    leave(worker);
+    turn(context, hc_clock_us());
 }
 
 /// Receives HELLOs and CONNECTs in turn, so that neither delays the other, until both lanes are
@@ -460,8 +369,8 @@ static void receive_handshakes(struct hc_sv_worker *worker) {
             worker->next_lane == HC_SV_UDP_CONNECT ? HC_SV_UDP_HELLO : HC_SV_UDP_CONNECT;
     }
     if (!hc_sv_time_budget_lasts(budget)) {
-        event_del(worker->readable[HC_SV_UDP_CONNECT]);
-        event_del(worker->readable[HC_SV_UDP_HELLO]);
+        event_del(worker->runner->readable[HC_SV_UDP_CONNECT]);
+        event_del(worker->runner->readable[HC_SV_UDP_HELLO]);
     }
 }
 
@@ -469,28 +378,83 @@ static void on_handshake(evutil_socket_t descriptor, short events, void *context
     struct hc_sv_worker *worker = context;
     (void)descriptor;
     (void)events;
-    pthread_mutex_lock(&worker->lock);
     receive_handshakes(worker);
     // The timer does all else: a look at all clients for each HELLO would cost more than the HELLO.
-    for (unsigned i = 0; i < worker->count; i++)
-        hc_sv_match_log_events(&worker->matches[i]);
+    for (struct hc_sv_match *match = NULL;
+         (match = hc_sv_worker_next_match(worker, match)) != NULL;)
+        hc_sv_match_log_events(match);
     arm_timer(worker); // an idle match may have begun
-    pthread_mutex_unlock(&worker->lock);
 }
 
 // ---- Mail ---------------------------------------------------------------------------------------
 
-/// Takes the oldest mail; false: there is none.
-static bool take_mail(struct hc_sv_mailbox *box, struct hc_sv_mail *mail) {
-    pthread_mutex_lock(&box->lock);
-    bool any = box->count > 0;
-    if (any) {
-        *mail = box->mail[box->first];
-        box->first = (box->first + 1) % HC_SV_WORKER_MAIL;
-        box->count--;
+/// Refuses the newest refused users in a match.
+static void set_refused(struct hc_sv_worker *worker, struct hc_sv_match *match, uint64_t now) {
+    const struct hc_sv_refused_file *file = &worker->refused->file;
+    enum hc_status status = hc_server_set_refused(match->server, file->client_ids, file->count,
+                                                  file->not_before_s, now);
+    HC_ASSERT(status == HC_OK);
+    match->touched = true;
+}
+
+/// Closes all connections of a match.
+static void stop(struct hc_sv_worker *worker, struct hc_sv_match *match, uint64_t now) {
+    if (worker->restarts)
+        hc_server_restart(match->server, worker->setting->options->restart_s, now);
+    else
+        hc_server_shutdown(match->server, now);
+    match->touched = true;
+}
+
+/// Goes on with the matches that are back, and obeys the orders that they have missed.
+static void welcome(struct hc_sv_worker *worker, uint64_t now) {
+    for (unsigned i = 0; i < worker->count; i++) {
+        struct hc_sv_match *match = &worker->matches[i];
+        if (!match->away || !atomic_load(&match->back))
+            continue;
+        match->away = false;
+        match->touched = true;
+        (void)hc_server_set_keys(match->server, &worker->keys);
+        if (worker->refused != NULL)
+            set_refused(worker, match, now);
+        if (worker->stopping)
+            stop(worker, match, now);
+        hc_sv_match_log_events(match);
+        hc_sv_match_update_placement(match);
     }
-    pthread_mutex_unlock(&box->lock);
-    return any;
+}
+
+/// Obeys the orders of the control thread.
+static void obey(struct hc_sv_worker *worker) {
+    struct hc_sv_orders orders = hc_sv_mailbox_take_orders(&worker->mailbox);
+    uint64_t now = hc_clock_us();
+    bool stops = orders.stop && !worker->stopping;
+    if (orders.new_keys)
+        worker->keys = orders.keys;
+    if (orders.refused != NULL) {
+        hc_sv_refused_users_release(worker->refused);
+        worker->refused = orders.refused;
+    }
+    welcome(worker, now);
+    if (stops) {
+        worker->stopping = true;
+        worker->restarts = orders.restarts;
+    }
+    for (struct hc_sv_match *match = NULL;
+         (match = hc_sv_worker_next_match(worker, match)) != NULL;) {
+        if (orders.new_keys)
+            (void)hc_server_set_keys(match->server, &worker->keys); // the file has one or two
+        if (orders.refused != NULL)
+            set_refused(worker, match, now);
+        if (stops)
+            stop(worker, match, now);
+    }
+    if (orders.publish != 0) {
+        publish_all(worker);
+        atomic_store(&worker->published, orders.publish);
+        notify(worker);
+    }
+    sodium_memzero(&orders.keys, sizeof(orders.keys));
 }
 
 /// The mailbox has some, or the daemon ends. The rest waits for the next turn of the loop.
@@ -500,35 +464,152 @@ static void on_mail(evutil_socket_t descriptor, short events, void *context) {
     struct hc_sv_mail mail;
     uint64_t woken;
     (void)events;
-    pthread_mutex_lock(&worker->lock);
     ssize_t size = read(descriptor, &woken, sizeof(woken));
     (void)size; // nothing to read: another thread has not written yet
+    obey(worker);
     bool any = true;
     for (unsigned i = 0; i < MAIL_EACH && any && hc_sv_time_budget_lasts(budget); i++) {
         uint64_t from = thread_cpu_us();
-        any = take_mail(&worker->mailbox, &mail);
+        any = hc_sv_mailbox_take(&worker->mailbox, &mail);
         if (!any)
             break;
         struct hc_sv_udp_datagram datagram = {.bytes = mail.bytes,
                                               .size = sizeof(mail.bytes),
                                               .from = mail.from,
                                               .arrived_us = mail.arrived_us};
-        receive_placed(worker, &datagram, &mail.placed);
+        hc_sv_routing_receive_placed(worker, &datagram, &mail.placed);
         (void)answer(worker, false);
         hc_sv_time_budget_take(budget, hc_since(from, thread_cpu_us()));
     }
     if (any)
-        hc_sv_worker_wake(worker);
+        hc_sv_mailbox_wake(&worker->mailbox);
     if (any && !hc_sv_time_budget_lasts(budget))
-        event_del(worker->mail);
+        event_del(worker->runner->mail);
     turn(worker, hc_clock_us());
-    leave(worker);
 }
 
-void hc_sv_worker_wake(struct hc_sv_worker *worker) {
-    uint64_t one = 1;
-    ssize_t size = write(worker->mailbox.wake, &one, sizeof(one));
-    (void)size; // it only fails if it is awake anyway
+// ---- Threads ------------------------------------------------------------------------------------
+
+/// Ends the worker: logs what is left to log, and publishes the last counts.
+static void end(struct hc_sv_worker *worker) {
+    for (struct hc_sv_match *match = NULL;
+         (match = hc_sv_worker_next_match(worker, match)) != NULL;)
+        hc_sv_match_log_troubles(match, true, hc_clock_us());
+    publish_all(worker);
+    atomic_store(&worker->closed, true);
+    notify(worker);
+}
+
+static void *run(void *context) {
+    struct hc_sv_runner *runner = context;
+    hc_crash_watch_thread();
+    runner->watch.thread = pthread_self();
+    while (sem_wait(&runner->start) != 0)
+        ;
+    if (!runner->goes)
+        return NULL;
+    event_base_dispatch(runner->base);
+    end(runner->worker);
+    return NULL;
+}
+
+/// Registers the events that wake the worker; false: no memory.
+static bool watch(struct hc_sv_runner *runner) {
+    struct hc_sv_worker *worker = runner->worker;
+    struct event_base *base = runner->base;
+    for (enum hc_sv_udp_lane lane = HC_SV_UDP_DATA + 1; lane < HC_SV_UDP_LANES; lane++) {
+        int descriptor = hc_sv_udp_descriptor(runner->udp, lane);
+        if (descriptor < 0)
+            continue;
+        runner->readable[lane] =
+            event_new(base, descriptor, EV_READ | EV_PERSIST, on_handshake, worker);
+        if (!hc_loop_add(runner->readable[lane]))
+            return false;
+    }
+    runner->mail = event_new(base, worker->mailbox.wake, EV_READ | EV_PERSIST, on_mail, worker);
+    runner->timer = evtimer_new(base, on_timer, worker);
+    return hc_loop_add(runner->mail) && runner->timer != NULL;
+}
+
+static void free_runner(struct hc_sv_runner *runner) {
+    for (unsigned lane = 0; lane < HC_SV_UDP_LANES; lane++)
+        hc_loop_free_event(runner->readable[lane]);
+    hc_loop_free_event(runner->timer);
+    hc_loop_free_event(runner->mail);
+    hc_loop_free(runner->base);
+    hc_sv_udp_close(runner->udp);
+    sem_destroy(&runner->start);
+    free(runner);
+}
+
+/// A runner that takes over `udp` (NULL: it could not be had). NULL: no memory or no descriptors.
+static struct hc_sv_runner *create_runner(struct hc_sv_worker *worker, struct hc_sv_udp *udp) {
+    struct hc_sv_runner *runner = udp != NULL ? calloc(1, sizeof(*runner)) : NULL;
+    if (runner == NULL) {
+        hc_sv_udp_close(udp);
+        return NULL;
+    }
+    runner->worker = worker;
+    runner->udp = udp;
+    sem_init(&runner->start, 0, 0);
+    runner->base = hc_loop_create();
+    if (runner->base == NULL || !watch(runner)) {
+        free_runner(runner);
+        return NULL;
+    }
+    // The first turn runs inside the loop, so that it can break the loop.
+    event_active(runner->timer, EV_TIMEOUT, 0);
+    return runner;
+}
+
+/// Makes a runner the worker's.
+static void use_runner(struct hc_sv_worker *worker, struct hc_sv_runner *runner) {
+    worker->runner = runner;
+    for (unsigned i = 0; i < worker->count; i++)
+        worker->matches[i].watch = &runner->watch;
+}
+
+bool hc_sv_worker_replace(struct hc_sv_worker *worker, uint64_t since_us) {
+    struct hc_sv_runner *former = worker->runner;
+    struct hc_sv_runner *runner = create_runner(worker, hc_sv_udp_share(former->udp));
+    if (runner == NULL)
+        return false;
+    bool begun = hc_sv_thread_start(&runner->thread, run, runner);
+    runner->goes = begun && hc_sv_watch_take(&former->watch, since_us);
+    if (!runner->goes) {
+        sem_post(&runner->start);
+        if (begun)
+            pthread_join(runner->thread, NULL);
+        free_runner(runner);
+        return false;
+    }
+    former->away = hc_sv_worker_match(worker->all, atomic_load(&former->watch.match));
+    former->away->away = true;
+    former->since_us = since_us;
+    atomic_store(&former->away->back, false);
+    hc_sv_udp_continue(runner->udp, former->udp);
+    runner->former = former;
+    use_runner(worker, runner);
+    sem_post(&runner->start);
+    return true;
+}
+
+void hc_sv_worker_collect(struct hc_sv_worker *worker,
+                          void (*returned)(void *context, const struct hc_sv_runner *runner),
+                          void *context) {
+    struct hc_sv_runner *runner;
+    for (struct hc_sv_runner **at = &worker->runner->former; (runner = *at) != NULL;) {
+        if (!atomic_load(&runner->watch.left)) {
+            at = &runner->former;
+            continue;
+        }
+        returned(context, runner);
+        pthread_join(runner->thread, NULL);
+        *at = runner->former;
+        atomic_store(&runner->away->back, true);
+        free_runner(runner);
+        hc_sv_mailbox_wake(&worker->mailbox);
+    }
 }
 
 // ---- Lifecycle ----------------------------------------------------------------------------------
@@ -551,21 +632,18 @@ static bool open_matches(struct hc_sv_worker *worker) {
     return worker->matches != NULL;
 }
 
-bool hc_sv_worker_open(struct hc_sv_worker *worker, struct event_base *base,
-                       const struct hc_token_ring *keys) {
-    worker->base = base;
+bool hc_sv_worker_open(struct hc_sv_worker *worker, const struct hc_token_ring *keys) {
     worker->keys = *keys;
     worker->next_lane = HC_SV_UDP_CONNECT;
     worker->handshake_budget.limit_us = tick_us(worker) / HANDSHAKE_FRACTION;
-    worker->mailbox.wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    pthread_mutex_init(&worker->lock, NULL);
-    pthread_mutex_init(&worker->mailbox.lock, NULL);
-    return worker->mailbox.wake >= 0 && open_matches(worker);
+    return hc_sv_mailbox_open(&worker->mailbox) &&
+           hc_sv_published_open(&worker->counts, sizeof(struct hc_sv_worker_counts)) &&
+           open_matches(worker);
 }
 
 /// Plans the readings of the DATA lane, which has received nothing yet.
 static void begin_drains(struct hc_sv_worker *worker) {
-    worker->drain_size = hc_sv_udp_capacity(worker->udp) / DRAIN_CAPACITY;
+    worker->drain_size = hc_sv_udp_capacity(worker->runner->udp) / DRAIN_CAPACITY;
     if (worker->drain_size < 1)
         worker->drain_size = 1;
     if (worker->drain_size > HC_SV_UDP_BATCH)
@@ -573,111 +651,56 @@ static void begin_drains(struct hc_sv_worker *worker) {
     plan_drains(worker);
 }
 
-bool hc_sv_worker_watch(struct hc_sv_worker *worker) {
-    for (enum hc_sv_udp_lane lane = HC_SV_UDP_DATA + 1; lane < HC_SV_UDP_LANES; lane++) {
-        int descriptor = hc_sv_udp_descriptor(worker->udp, lane);
-        if (descriptor < 0)
-            continue;
-        worker->readable[lane] =
-            event_new(worker->base, descriptor, EV_READ | EV_PERSIST, on_handshake, worker);
-        if (!hc_loop_add(worker->readable[lane]))
-            return false;
-    }
-    worker->mail =
-        event_new(worker->base, worker->mailbox.wake, EV_READ | EV_PERSIST, on_mail, worker);
-    worker->timer = evtimer_new(worker->base, on_timer, worker);
+bool hc_sv_worker_watch(struct hc_sv_worker *worker, struct hc_sv_udp *udp) {
+    struct hc_sv_runner *runner = create_runner(worker, udp);
+    if (runner == NULL)
+        return false;
+    use_runner(worker, runner);
     begin_drains(worker);
-    return hc_loop_add(worker->mail) && worker->timer != NULL;
+    return true;
 }
 
-void hc_sv_worker_begin(struct hc_sv_worker *worker) {
+bool hc_sv_worker_begin(struct hc_sv_worker *worker) {
+    struct hc_sv_runner *runner = worker->runner;
     uint64_t now = worker->setting->began_us;
     worker->period_us = worker->window_us = now;
+    obey(worker);
     for (unsigned i = 0; i < worker->count; i++)
         hc_sv_match_begin(&worker->matches[i], now);
-    // The first turn runs inside the loop, so that it can break the loop.
-    event_active(worker->timer, EV_TIMEOUT, 0);
+    runner->goes = hc_sv_thread_start(&runner->thread, run, runner);
+    if (!runner->goes)
+        atomic_store(&worker->closed, true);
+    sem_post(&runner->start);
+    return runner->goes;
+}
+
+bool hc_sv_worker_join(struct hc_sv_worker *worker, uint64_t until_us) {
+    if (!atomic_load(&worker->closed) || worker->runner->former != NULL)
+        return false;
+    if (worker->runner->goes)
+        pthread_join(worker->runner->thread, NULL);
+    worker->runner->goes = false;
+    bool made = true;
+    for (unsigned i = 0; i < worker->count; i++)
+        made = hc_sv_match_join(&worker->matches[i], until_us) && made;
+    return made;
 }
 
 void hc_sv_worker_close(struct hc_sv_worker *worker) {
-    for (unsigned lane = 0; lane < HC_SV_UDP_LANES; lane++)
-        hc_loop_free_event(worker->readable[lane]);
-    hc_loop_free_event(worker->timer);
-    hc_loop_free_event(worker->mail);
+    if (worker->runner != NULL)
+        free_runner(worker->runner);
     for (unsigned i = 0; worker->matches != NULL && i < worker->count; i++)
         hc_sv_match_close(&worker->matches[i]);
     free(worker->matches);
-    if (worker->mailbox.wake >= 0)
-        close(worker->mailbox.wake);
-    hc_sv_udp_close(worker->udp);
-    pthread_mutex_destroy(&worker->mailbox.lock);
-    pthread_mutex_destroy(&worker->lock);
+    hc_sv_published_close(&worker->counts);
+    hc_sv_mailbox_close(&worker->mailbox);
+    hc_sv_refused_users_release(worker->refused);
+    sodium_memzero(&worker->keys, sizeof(worker->keys));
 }
 
-// ---- From any thread ----------------------------------------------------------------------------
-
-void hc_sv_worker_stop(struct hc_sv_worker *worker, bool restarts, uint64_t now_us) {
-    pthread_mutex_lock(&worker->lock);
-    worker->stopping = true;
-    for (unsigned i = 0; i < worker->count; i++) {
-        struct hc_sv_match *match = &worker->matches[i];
-        if (restarts)
-            hc_server_restart(match->server, worker->setting->options->restart_s, now_us);
-        else
-            hc_server_shutdown(match->server, now_us);
-        match->touched = true;
-    }
-    pthread_mutex_unlock(&worker->lock);
-    hc_sv_worker_wake(worker);
-}
-
-void hc_sv_worker_set_keys(struct hc_sv_worker *worker, const struct hc_token_ring *keys) {
-    pthread_mutex_lock(&worker->lock);
-    worker->keys = *keys;
-    for (unsigned i = 0; i < worker->count; i++)
-        (void)hc_server_set_keys(worker->matches[i].server, keys); // the file has one or two
-    pthread_mutex_unlock(&worker->lock);
-}
-
-void hc_sv_worker_set_refused(struct hc_sv_worker *worker, const uint64_t *client_ids,
-                              uint32_t count, uint64_t not_before_s, uint64_t now_us) {
-    pthread_mutex_lock(&worker->lock);
-    for (unsigned i = 0; i < worker->count; i++) {
-        struct hc_sv_match *match = &worker->matches[i];
-        enum hc_status status =
-            hc_server_set_refused(match->server, client_ids, count, not_before_s, now_us);
-        HC_ASSERT(status == HC_OK);
-        match->touched = true;
-    }
-    pthread_mutex_unlock(&worker->lock);
-    hc_sv_worker_wake(worker);
-}
-
-unsigned hc_sv_worker_clients(struct hc_sv_worker *worker) {
+unsigned hc_sv_worker_clients(const struct hc_sv_worker *worker) {
     unsigned count = 0;
-    pthread_mutex_lock(&worker->lock);
     for (unsigned i = 0; i < worker->count; i++)
-        count += hc_server_clients(worker->matches[i].server);
-    pthread_mutex_unlock(&worker->lock);
+        count += atomic_load_explicit(&worker->matches[i].clients, memory_order_relaxed);
     return count;
-}
-
-void hc_sv_worker_add_to_report(struct hc_sv_worker *worker, struct hc_sv_report *report,
-                                struct hc_server_stats *stats, struct hc_timeline_stats *timeline,
-                                json_t **matches) {
-    pthread_mutex_lock(&worker->lock);
-    struct hc_sv_udp_stats udp = hc_sv_udp_stats(worker->udp);
-    report->udp.sorted |= udp.sorted;
-    report->udp.send_errors += udp.send_errors;
-    report->udp.receive_drops += udp.receive_drops;
-    report->udp.handshake_drops += udp.handshake_drops;
-    report->handshakes += worker->handshakes;
-    hc_histogram_merge(&report->handshake_budget.ticks_us, &worker->handshake_budget.ticks_us);
-    for (unsigned i = 0; i < worker->count; i++) {
-        const struct hc_sv_match *match = &worker->matches[i];
-        hc_sv_match_add_to_report(match, report, stats, timeline);
-        if (matches != NULL)
-            matches[match->number - 1] = hc_sv_match_report(match);
-    }
-    pthread_mutex_unlock(&worker->lock);
 }

@@ -1,60 +1,84 @@
 /// A worker of the daemon: a thread's event loop, its sockets and its matches.
 ///
 /// Match m is of worker m % workers, and the kernel gives the worker its datagrams
-/// (server/daemon/udp.h). A CONNECT whose token names no match goes to the match that the placement
-/// chooses; of another worker's match, through that worker's mailbox.
+/// (server/daemon/udp.h), which reach their matches as server/daemon/routing.h says.
 ///
 /// The worker runs the ticks of its matches in the order of their deadlines, and reads the sockets
 /// between them. A match's tick cannot be interrupted, so it may delay the other matches of its
 /// worker, and no other.
 ///
-/// `lock` guards the worker's matches and keys. The worker holds it in each of its callbacks;
-/// another thread takes it to read the counts or to call the servers.
+/// A match hangs when a call into it does not return. Then the worker gets another thread, which
+/// goes on with the other matches: the match is away, and its former thread uses nothing but the
+/// match. If the call returns after all, that thread ends, and the match comes back.
+///
+/// Nobody else touches the matches while the worker's thread runs. The control thread puts orders
+/// into the mailbox, and reads the counts that the worker publishes once a second, and when it is
+/// ordered to.
 #pragma once
 
+#include "server/daemon/mailbox.h"
 #include "server/daemon/match.h"
 #include "server/daemon/udp.h"
 #include "server/daemon/watchdog.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 
 struct event;
 struct event_base;
 
-enum { HC_SV_WORKER_MAIL = 64 }; ///< CONNECTs that wait for a worker; one more is dropped
-
-/// A CONNECT that another worker received.
-struct hc_sv_mail {
-    struct hc_address from;
-    uint64_t arrived_us;
-    struct hc_sv_placed placed;
-    uint8_t bytes[HC_DATAGRAM_CONNECT_SIZE];
+/// Why the worker of a daemon's only match asks for the end of the run.
+enum hc_sv_run_end {
+    HC_SV_RUN_GOES_ON,
+    HC_SV_RUN_TICKS, ///< --ticks is reached
+    HC_SV_RUN_WORLD, ///< the world has no more ticks
 };
 
-struct hc_sv_mailbox {
-    pthread_mutex_t lock;
-    int wake; ///< an eventfd; -1: none
-    unsigned first, count;
-    struct hc_sv_mail mail[HC_SV_WORKER_MAIL];
+/// What all workers tell the control thread, and it tells them.
+struct hc_sv_run {
+    int notice;       ///< an eventfd that wakes the control thread
+    atomic_bool ends; ///< the workers end at once
+    atomic_int end;   ///< an enum hc_sv_run_end
+};
+
+/// The counts of a worker that are of none of its matches.
+struct hc_sv_worker_counts {
+    struct hc_sv_udp_stats udp;
+    uint64_t handshakes;              ///< datagrams received that are not DATA
+    struct hc_histogram handshake_us; ///< processor time of these in each period with some
+};
+
+/// The thread of a worker, and what it alone uses.
+struct hc_sv_runner {
+    struct hc_sv_worker *worker;
+    pthread_t thread;
+    struct hc_sv_watch watch;
+    struct hc_sv_udp *udp; ///< owned
+    struct event_base *base;
+    struct event *readable[HC_SV_UDP_LANES]; ///< none of DATA, which is read by time
+    struct event *mail;                      ///< the mailbox has some, or the daemon ends
+    struct event *timer;
+    sem_t start; ///< the semaphore that the new thread waits for
+    bool goes;   ///< the thread runs its loop after `start`; otherwise it ends
+
+    // Of a runner that was replaced.
+    struct hc_sv_match *away;    ///< the match in which its thread hangs
+    uint64_t since_us;           ///< when that call began
+    struct hc_sv_runner *former; ///< the next runner that was replaced; NULL: none
 };
 
 struct hc_sv_worker {
     const struct hc_sv_match_setting *setting;
     struct hc_sv_worker *all; ///< [options.workers]
+    struct hc_sv_run *run;
     unsigned index;
-    pthread_t thread;
-    struct hc_sv_watch watch;
-    pthread_mutex_t lock;
-    struct hc_sv_udp *udp; ///< owned
-    struct event_base *base;
+    struct hc_sv_runner *runner; ///< owned; its `former` begins the list of those it replaced
     struct hc_sv_match *matches; ///< [count], see hc_sv_worker_match
     unsigned count;
     struct hc_token_ring keys;
+    struct hc_sv_refused_users *refused; ///< the newest refused users, held; NULL: none
     struct hc_sv_mailbox mailbox;
-    struct event *readable[HC_SV_UDP_LANES]; ///< none of DATA, which is read by time
-    struct event *mail;                      ///< the mailbox has some, or the daemon ends
-    struct event *timer;
     enum hc_sv_udp_lane next_lane; ///< HELLO or CONNECT, read next
     uint64_t time_set_us;          ///< when the servers were last given the wall clock
     uint64_t armed_us;             ///< deadline of the timer
@@ -66,14 +90,13 @@ struct hc_sv_worker {
     uint64_t drain_every_us;       ///< the interval that follows from them
     uint64_t handshakes;           ///< datagrams received that are not DATA
     struct hc_sv_time_budget handshake_budget;
-    struct hc_sv_udp_stats udp_stats; ///< when the wall clock was last given
-    bool stopping;
-    bool closed;       ///< the loop has ended, or is about to
-    atomic_bool *ends; ///< of all workers: end at once
-    atomic_uint *open; ///< the workers whose loops run
-    /// Called after each turn of worker 0, without the lock; NULL: none.
-    void (*after_turn)(void *context, uint64_t now_us);
-    void *context;
+    bool stopping, restarts;
+    struct hc_sv_match_counts scratch; ///< memory for counts while they are published
+
+    // For the control thread.
+    struct hc_sv_published counts;  ///< a struct hc_sv_worker_counts
+    atomic_uint_fast64_t published; ///< the newest number that an order to publish had
+    atomic_bool closed;             ///< the thread touches nothing any more, and may be joined
 };
 
 /// The worker of match `number`, among `workers`.
@@ -81,41 +104,51 @@ static inline unsigned hc_sv_worker_of(unsigned number, unsigned workers) {
     return number % workers;
 }
 
-/// Opens a worker, which has its setting, `all`, `index`, `ends` and `open`, on `base`, with its
-/// share of the matches. False: no memory, with a sentence on standard error.
-bool hc_sv_worker_open(struct hc_sv_worker *worker, struct event_base *base,
-                       const struct hc_token_ring *keys);
+/// Match `number` of a daemon, [1, matches], whose workers these are.
+static inline struct hc_sv_match *hc_sv_worker_match(struct hc_sv_worker *workers,
+                                                     unsigned number) {
+    unsigned count = workers[0].setting->options->workers;
+    return &workers[hc_sv_worker_of(number, count)].matches[(number - 1) / count];
+}
 
-/// Registers the events that wake the worker; its `udp` is open. False: no memory.
-bool hc_sv_worker_watch(struct hc_sv_worker *worker);
+/// The worker's next match after `match` (NULL: the first one) that is not away; NULL: none.
+static inline struct hc_sv_match *hc_sv_worker_next_match(struct hc_sv_worker *worker,
+                                                          struct hc_sv_match *match) {
+    struct hc_sv_match *end = worker->matches + worker->count;
+    match = match == NULL ? worker->matches : match + 1;
+    while (match < end && match->away)
+        match++;
+    return match < end ? match : NULL;
+}
 
-/// Begins the first turn inside the loop of `base`, which the caller runs.
-void hc_sv_worker_begin(struct hc_sv_worker *worker);
+/// Opens a worker, which has its setting, `all`, `run` and `index`, with its share of the matches.
+/// False: no memory or no descriptors.
+bool hc_sv_worker_open(struct hc_sv_worker *worker, const struct hc_token_ring *keys);
 
-/// Frees all, after the loop has ended.
+/// Takes over `udp`, and registers the events that wake the worker. False: no memory.
+bool hc_sv_worker_watch(struct hc_sv_worker *worker, struct hc_sv_udp *udp);
+
+/// Obeys the orders so far, begins the worlds, and starts the thread, which receives no signals.
+/// False: there is no thread; then `closed` is set.
+bool hc_sv_worker_begin(struct hc_sv_worker *worker);
+
+/// Gives the worker another thread, because the call that the present one began at `since_us`
+/// hangs. False: the call has ended, or there is no memory, descriptor or thread. Only the control
+/// thread may call it.
+bool hc_sv_worker_replace(struct hc_sv_worker *worker, uint64_t since_us);
+
+/// Ends the runners that were replaced and have left their matches, which come back. Calls
+/// `returned` for each before. Only the control thread may call it.
+void hc_sv_worker_collect(struct hc_sv_worker *worker,
+                          void (*returned)(void *context, const struct hc_sv_runner *runner),
+                          void *context);
+
+/// Waits for the worker's threads, if it is `closed`, and until `until_us` for those that make
+/// worlds. False: one of them goes on, and may use everything.
+bool hc_sv_worker_join(struct hc_sv_worker *worker, uint64_t until_us);
+
+/// Frees all, after all threads have ended.
 void hc_sv_worker_close(struct hc_sv_worker *worker);
 
-/// Wakes the worker's loop from any thread.
-void hc_sv_worker_wake(struct hc_sv_worker *worker);
-
-// The caller of these holds no worker's lock.
-
-/// Closes all connections of the worker's matches, by hc_server_restart if the daemon `restarts`,
-/// else by hc_server_shutdown. The worker's loop ends when their servers are closed.
-void hc_sv_worker_stop(struct hc_sv_worker *worker, bool restarts, uint64_t now_us);
-
-/// Accepts tokens of these keys from now on.
-void hc_sv_worker_set_keys(struct hc_sv_worker *worker, const struct hc_token_ring *keys);
-
-/// As hc_server_set_refused, for each match.
-void hc_sv_worker_set_refused(struct hc_sv_worker *worker, const uint64_t *client_ids,
-                              uint32_t count, uint64_t not_before_s, uint64_t now_us);
-
-/// The number of connected clients.
-unsigned hc_sv_worker_clients(struct hc_sv_worker *worker);
-
-/// Adds the worker's counts to the report, see hc_sv_match_add_to_report, and those of each of its
-/// matches to the array `matches` unless it is NULL.
-void hc_sv_worker_add_to_report(struct hc_sv_worker *worker, struct hc_sv_report *report,
-                                struct hc_server_stats *stats, struct hc_timeline_stats *timeline,
-                                json_t **matches);
+/// The number of connected clients; from any thread.
+unsigned hc_sv_worker_clients(const struct hc_sv_worker *worker);

@@ -236,6 +236,10 @@ void hc_sv_placement_set_match(struct hc_sv_placement *placement, uint16_t match
         placement->most = placement->sessions;
 }
 
+void hc_sv_placement_refuse(struct hc_sv_placement *placement, uint16_t match) {
+    room_of(placement, match)->refuses = true;
+}
+
 unsigned hc_sv_placement_most(const struct hc_sv_placement *placement) {
     return placement->most;
 }

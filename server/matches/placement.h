@@ -81,6 +81,9 @@ void hc_sv_placement_set_match(struct hc_sv_placement *placement, uint16_t match
                                const struct hc_server_session *sessions, uint32_t count,
                                bool refuses);
 
+/// Lets a match refuse joins until hc_sv_placement_set_match says more.
+void hc_sv_placement_refuse(struct hc_sv_placement *placement, uint16_t match);
+
 /// The users whose used tokens are remembered.
 struct hc_server_remembered hc_sv_placement_remembered(const struct hc_sv_placement *placement);
 

@@ -36,6 +36,9 @@ serve loops --tick-rate 240 --game "$work/loops.so" --log-format json
 loops=$pid
 check "a match that hangs is logged" await grep -q '"event":"match-hangs"' "$work/loops.err"
 check "with the step that does not return" grep -q "\"why\":\"a turn of the match does not end: it is in $place\"" "$work/loops.err"
-kill -9 "$loops"
+kill -TERM "$loops"
 finish "$loops"
+check "SIGTERM ends a daemon whose only match hangs" \
+    report loops '[h["place"].startswith("tag_step_ball (") for h in s["hangs"]] == [True]'
+check "the log says that its clients are not told" grep -q '"event":"match-abandoned"' "$work/loops.err"
 end

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Neither an unread log nor a flood of log lines stops the server, and the log is bounded.
+# Neither an unread log nor a flood of log lines stops the server, and the log is bounded. Inputs without effect have
+# a line.
 set -u
 . "$(dirname "$0")/lib.inc"
 
@@ -9,4 +10,16 @@ python=/usr/bin/python3
 for case in unread closed read; do
     "$python" "$here/log.py" "$bin" "$work" $case || failed=1
 done
+
+# Inputs are 5 ticks late or more, and 2 ticks are remembered.
+serve late --history 2 --late-margin 2
+late=$pid
+start bots hindcast-bot --connect "127.0.0.1:$port" --count 2 --link bad
+bots=$pid
+check "the log says that inputs were refused" await grep -q \
+    "warn  inputs-refused count=[1-9][0-9]* refused=[1-9][0-9]* lost=[0-9]* why=" "$work/late.err"
+kill -TERM "$late"
+finish "$late"
+check "as many as the report counts, and more" report late 'inputs["refused"] > 0'
+finish "$bots"
 end

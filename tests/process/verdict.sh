@@ -124,7 +124,12 @@ a_report_s() {
     [ "$reports" -le $((2 + 4 + $(date +%s) - begin + 2)) ]
 }
 check "of 200 SIGUSR1 few print the report" a_report_s
-check "the others are counted" await grep -q "log-suppressed kind=report count=[0-9]" "$work/waits.err"
+# On a busy machine few of the signals arrive, as a pending one takes up those that follow.
+counted() {
+    kill -USR1 "$waits"
+    grep -q "log-suppressed kind=report count=[0-9]" "$work/waits.err"
+}
+check "the others are counted" await counted
 
 kill -STOP "$waits"
 kill -TERM "$waits"

@@ -165,12 +165,14 @@ static json_t *report_of_server(const struct server *server) {
                                   .tick_rate = 60,
                                   .desyncs = json_array(),
                                   .overflows = json_array(),
+                                  .hangs = json_array(),
                                   .host = &server->stats,
                                   .timeline = &server->timeline};
     json_t *json = hc_sv_report_json(&report);
     ck_assert_ptr_nonnull(json);
     json_decref(report.desyncs);
     json_decref(report.overflows);
+    json_decref(report.hangs);
     return json;
 }
 

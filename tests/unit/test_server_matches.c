@@ -19,6 +19,7 @@ static struct hc_server_config config;
 static struct hc_server *servers[MATCHES + 1]; ///< by match; 0: a server of its own
 static struct hc_sv_placement *placement;
 static uint64_t now_us;
+static unsigned away;       ///< a match that the placement hears nothing of; 0: none
 static unsigned overloaded; ///< a match whose ticks take too long; 0: none
 
 /// A client at the port of its index.
@@ -58,6 +59,7 @@ static void create_placement(void) {
 
 static void set_up(void) {
     now_us = 5 * SECOND_US;
+    away = 0;
     overloaded = 0;
     config = hc_server_config_default();
     config.game = &hc_arena;
@@ -143,7 +145,7 @@ static void poll_events(unsigned match) {
             players[event.address.port].match = match;
     }
     uint32_t count = hc_server_sessions(servers[match], sessions, CLIENTS);
-    if (match != 0)
+    if (match != 0 && match != away)
         hc_sv_placement_set_match(placement, (uint16_t)match, sessions, count,
                                   hc_server_stats(servers[match])->overload.level >=
                                       HC_SERVER_OVERLOAD_REFUSE);
@@ -410,6 +412,17 @@ START_TEST(clients_go_to_another_match_while_one_is_overloaded) {
 }
 END_TEST
 
+START_TEST(clients_go_to_another_match_while_one_is_away) {
+    ck_assert_uint_eq(join(1)->match, 1);
+    away = 1;
+    hc_sv_placement_refuse(placement, 1);
+    ck_assert_uint_eq(join(2)->match, 2);
+    away = 0;
+    run(SECOND_US);
+    ck_assert_uint_eq(join(3)->match, 1);
+}
+END_TEST
+
 START_TEST(user_with_another_token_returns_to_its_session) {
     struct hc_credential credential = issue(3, 9);
     struct player *player = connect_client(&credential, false);
@@ -551,6 +564,7 @@ int main(void) {
     tcase_add_test(tests, denied_user_keeps_no_match_from_others);
     tcase_add_test(tests, user_who_connects_too_often_is_denied_with_the_reason_and_gets_in_later);
     tcase_add_test(tests, clients_go_to_another_match_while_one_is_overloaded);
+    tcase_add_test(tests, clients_go_to_another_match_while_one_is_away);
     tcase_add_test(tests, user_with_another_token_returns_to_its_session);
     tcase_add_test(tests, token_older_than_those_of_forgotten_users_is_denied_as_outdated);
     tcase_add_test(tests, used_token_stays_used_in_the_next_world_of_its_match);

@@ -213,6 +213,27 @@ START_TEST(kernel_gives_each_worker_the_datagrams_of_its_matches) {
 }
 END_TEST
 
+START_TEST(another_thread_goes_on_with_the_sockets_of_a_worker) {
+    struct hc_address nobody = hc_address_ipv4(127, 0, 0, 1, 0); // the kernel refuses port 0
+    open_all("127.0.0.1");
+    hc_sv_udp_queue(udp, &nobody, 8);
+    hc_sv_udp_flush(udp);
+    struct hc_sv_udp *before = udp;
+    udp = hc_sv_udp_share(before);
+    ck_assert_ptr_nonnull(udp);
+    hc_sv_udp_continue(udp, before);
+    ck_assert_uint_eq(hc_sv_udp_stats(udp).send_errors, 1);
+    hc_sv_udp_close(before);
+    send_kind(HC_DATAGRAM_DATA, 100);
+    ck_assert_uint_eq(read_all(HC_SV_UDP_DATA, HC_DATAGRAM_DATA, 1), 1);
+    if (sorts()) {
+        send_kind(HC_DATAGRAM_HELLO, HC_DATAGRAM_MAX);
+        ck_assert_uint_eq(read_all(HC_SV_UDP_HELLO, HC_DATAGRAM_HELLO, 1), 1);
+    }
+    close_all();
+}
+END_TEST
+
 START_TEST(few_connects_are_received_at_once_because_a_tick_waits_for_them) {
     open_all("127.0.0.1");
     if (sorts()) {
@@ -311,6 +332,7 @@ int main(void) {
     tcase_add_test(tests, data_has_the_time_of_its_arrival_however_late_it_is_read);
     tcase_add_test(tests, second_server_cannot_open_the_same_port);
     tcase_add_test(tests, kernel_gives_each_worker_the_datagrams_of_its_matches);
+    tcase_add_test(tests, another_thread_goes_on_with_the_sockets_of_a_worker);
     tcase_add_test(tests, few_connects_are_received_at_once_because_a_tick_waits_for_them);
     tcase_add_test(tests, all_datagrams_are_sent_from_the_bound_port);
     tcase_add_test(tests, reported_receive_buffer_is_the_smallest_that_the_kernel_granted);

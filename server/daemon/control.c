@@ -1,0 +1,565 @@
+/// Owns the control thread's events: signals, files that are read again, the looks at the workers.
+#define _GNU_SOURCE
+
+#include "server/daemon/control.h"
+
+#include "common/elapsed.h"
+#include "common/programs/backtrace.h"
+#include "common/programs/clock.h"
+#include "common/programs/loop.h"
+#include "common/programs/report.h"
+#include "server/daemon/key_file.h"
+#include "server/daemon/memory.h"
+#include "server/daemon/owner_file.h"
+#include "server/daemon/refused_file.h"
+#include "server/daemon/wall_clock.h"
+
+#include <signal.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum {
+    LOOK_US = 100000,    ///< interval of the looks at the workers
+    HANG_US = 2000000,   ///< a call into a match that lasts so long hangs, after HANG_LOOKS
+    HANG_LOOKS = 20,     ///< looks that find a call before it hangs: a process may stand still
+    STOP_LOOKS = 40,     ///< looks that a stop may take, before ENDS_LOOKS holds
+    ENDS_LOOKS = 5,      ///< looks that find a call before the end waits no longer for it
+    ANSWER_US = 500000,  ///< a report waits so long for the workers' counts
+    SECOND_US = 1000000, ///< interval of lines about the placement and the clock
+    FILE_SLOW_MS = 5000, ///< a slower reading of a file is logged
+};
+
+// ---- Hangs --------------------------------------------------------------------------------------
+
+/// Adds the number of a match to the fields of a line or a report, if there are several.
+static void name_match(const struct hc_sv_control *control, json_t *fields, unsigned match) {
+    if (control->options->matches > 1)
+        json_object_set_new(fields, "match", json_integer((json_int_t)match));
+}
+
+static void log_end(struct hc_sv_control *control, unsigned worker, unsigned match,
+                    uint64_t since_us) {
+    json_t *fields = json_pack("{s:i, s:I}", "worker", (int)worker, "lasted_ms",
+                               (json_int_t)(hc_since(since_us, hc_clock_us()) / 1000));
+    name_match(control, fields, match);
+    hc_sv_log_event(control->log, HC_SV_LOG_INFO, "match-goes-on", fields);
+}
+
+/// The call of a runner that was replaced has returned.
+static void on_returned(void *context, const struct hc_sv_runner *runner) {
+    log_end(context, runner->worker->index, runner->away->number, runner->since_us);
+}
+
+/// A call into a match hangs: lets the watchdog find where, keeps clients out of the match, and
+/// gives the worker another thread for its other matches.
+static void meet_hang(struct hc_sv_control *control, unsigned index, unsigned match, uint64_t now) {
+    const struct hc_sv_match_setting *setting = control->setting;
+    struct hc_sv_worker *worker = &control->workers[index];
+    struct hc_sv_control_seen *seen = &control->seen[index];
+    const struct hc_sv_hang hang = {.worker = index,
+                                    .match = (uint16_t)match,
+                                    .named = control->options->matches > 1,
+                                    .since_us = seen->since_us,
+                                    .found_us = now,
+                                    .thread = worker->runner->watch.thread};
+    hc_sv_watchdog_find(control->watchdog, &hang);
+    if (hc_sv_worker_replace(worker, seen->since_us))
+        *seen = (struct hc_sv_control_seen){.looks = 0};
+    else
+        seen->match = (uint16_t)match;
+    if (setting->placement == NULL)
+        return;
+    pthread_mutex_lock(setting->placement_lock);
+    hc_sv_placement_refuse(setting->placement, (uint16_t)match);
+    pthread_mutex_unlock(setting->placement_lock);
+}
+
+/// Looks at the call that a worker makes.
+static void look_at(struct hc_sv_control *control, unsigned index, uint64_t now) {
+    const struct hc_sv_watch *watch = &control->workers[index].runner->watch;
+    struct hc_sv_control_seen *seen = &control->seen[index];
+    uint64_t since_us = atomic_load_explicit(&watch->since_us, memory_order_acquire);
+    if (since_us != seen->since_us) {
+        if (seen->match != 0)
+            log_end(control, index, seen->match, seen->since_us);
+        *seen = (struct hc_sv_control_seen){.since_us = since_us};
+    }
+    seen->looks++;
+    if (since_us == 0 || seen->match != 0 || seen->looks <= HANG_LOOKS ||
+        hc_since(since_us, now) < HANG_US)
+        return;
+    unsigned match = atomic_load_explicit(&watch->match, memory_order_relaxed);
+    if (atomic_load_explicit(&watch->since_us, memory_order_acquire) == since_us)
+        meet_hang(control, index, match, now); // otherwise the number may be of the next call
+}
+
+/// Calls `take` for each call that hangs.
+static void each_hang(struct hc_sv_control *control,
+                      void (*take)(void *context, unsigned worker, unsigned match,
+                                   uint64_t since_us),
+                      void *context) {
+    for (unsigned i = 0; i < control->options->workers; i++) {
+        const struct hc_sv_control_seen *seen = &control->seen[i];
+        const struct hc_sv_runner *runner = control->workers[i].runner->former;
+        for (; runner != NULL; runner = runner->former)
+            take(context, i, runner->away->number, runner->since_us);
+        if (seen->match != 0)
+            take(context, i, seen->match, seen->since_us);
+    }
+}
+
+/// Whether the daemon ends without this worker.
+static bool gives_up(const struct hc_sv_control *control, unsigned index) {
+    const struct hc_sv_control_seen *seen = &control->seen[index];
+    if (atomic_load(&control->run.ends) || control->stop_looks >= STOP_LOOKS)
+        return seen->since_us != 0 && seen->looks >= ENDS_LOOKS;
+    return control->stopping && seen->match != 0;
+}
+
+/// Ends the loop when no worker is waited for any more.
+static void end_if_over(struct hc_sv_control *control) {
+    for (unsigned i = 0; i < control->options->workers; i++)
+        if (!atomic_load(&control->workers[i].closed) && !gives_up(control, i))
+            return;
+    event_base_loopbreak(control->base);
+}
+
+// ---- The report ---------------------------------------------------------------------------------
+
+/// The users that the placement of several matches remembers, and the most clients at once.
+static struct hc_server_remembered placed_users(const struct hc_sv_control *control,
+                                                unsigned *most) {
+    const struct hc_sv_match_setting *setting = control->setting;
+    pthread_mutex_lock(setting->placement_lock);
+    struct hc_server_remembered placed = hc_sv_placement_remembered(setting->placement);
+    *most = hc_sv_placement_most(setting->placement);
+    pthread_mutex_unlock(setting->placement_lock);
+    return placed;
+}
+
+/// Adds the counts of all workers.
+static void add_workers(struct hc_sv_control *control) {
+    struct hc_sv_report *report = &control->report;
+    struct hc_sv_worker_counts *counts = &control->worker;
+    for (unsigned i = 0; i < control->options->workers; i++) {
+        hc_sv_published_read(&control->workers[i].counts, counts);
+        report->udp.sorted |= counts->udp.sorted;
+        report->udp.send_errors += counts->udp.send_errors;
+        report->udp.receive_drops += counts->udp.receive_drops;
+        report->udp.handshake_drops += counts->udp.handshake_drops;
+        report->handshakes += counts->handshakes;
+        hc_histogram_merge(&report->handshake_budget.ticks_us, &counts->handshake_us);
+    }
+}
+
+/// Adds the counts of all matches, and returns their parts of the report, an array.
+static json_t *add_matches(struct hc_sv_control *control) {
+    struct hc_sv_report *report = &control->report;
+    struct hc_sv_match_counts *counts = &control->match;
+    json_t *parts = json_array();
+    for (unsigned number = 1; number <= control->options->matches; number++) {
+        struct hc_sv_match *match = hc_sv_worker_match(control->workers, number);
+        hc_sv_published_read(&match->counts, counts);
+        hc_sv_match_add_counts(counts, report, &control->stats, &control->timeline);
+        hc_sv_faults_gather(&match->faults, report->desyncs, report->overflows);
+        json_array_append_new(parts, hc_sv_match_report(number, counts));
+    }
+    return parts;
+}
+
+/// Adds a call that hangs to the report.
+static void add_hang(void *context, unsigned worker, unsigned match, uint64_t since_us) {
+    struct hc_sv_control *control = context;
+    char place[HC_PLACE_TEXT];
+    hc_sv_watchdog_place(control->watchdog, match, place, sizeof(place));
+    json_t *hang = json_pack("{s:i, s:I, s:s?}", "worker", (int)worker, "lasted_ms",
+                             (json_int_t)(hc_since(since_us, hc_clock_us()) / 1000), "place",
+                             place[0] != '\0' ? place : NULL);
+    name_match(control, hang, match);
+    json_array_append_new(control->report.hangs, hang);
+}
+
+json_t *hc_sv_control_report(struct hc_sv_control *control) {
+    static const struct hc_sv_report none;
+    static const struct hc_server_stats no_stats;
+    struct hc_sv_report *report = &control->report;
+    *report = none;
+    control->stats = no_stats;
+    control->timeline = (struct hc_timeline_stats){.advances = 0};
+    report->version = control->setting->version;
+    report->seed = control->options->seed;
+    report->tick_rate = control->options->tick_rate;
+    report->desyncs = json_array();
+    report->overflows = json_array();
+    report->host = &control->stats;
+    report->timeline = &control->timeline;
+    report->hangs = json_array();
+    each_hang(control, add_hang, control);
+    json_t *parts = add_matches(control);
+    add_workers(control);
+    report->clients_most = (unsigned)control->match.clients_most; // of the only match
+    if (control->setting->placement != NULL) {
+        report->placed = placed_users(control, &report->clients_most);
+        report->workers = control->options->workers;
+        report->matches = parts;
+    }
+    report->duration_us = hc_since(control->setting->began_us, hc_clock_us());
+    report->cpu_us = hc_since(control->began_cpu_us, hc_report_cpu_us());
+    report->resident_bytes = hc_sv_memory_resident();
+    json_t *json = hc_sv_report_json(report);
+    json_decref(parts);
+    json_decref(report->hangs);
+    json_decref(report->desyncs);
+    json_decref(report->overflows);
+    return json;
+}
+
+/// Writes the report of the run so far into the log, as a table or as one line of JSON. The log
+/// never waits for its reader.
+static void log_report(struct hc_sv_control *control) {
+    json_t *report = hc_sv_control_report(control);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    control->asks = false;
+    evtimer_del(control->unanswered);
+    if (file != NULL) {
+        if (control->log->format == HC_SV_LOG_TEXT)
+            hc_sv_report_print(report, file);
+        else if (json_dumpf(report, file, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0)
+            fputc('\n', file);
+        fclose(file);
+        hc_sv_log_text(control->log, text, size);
+    }
+    free(text);
+    json_decref(report);
+}
+
+/// Writes the report that waits if all workers have answered, but those that hang.
+static void log_if_answered(struct hc_sv_control *control) {
+    if (!control->asks)
+        return;
+    for (unsigned i = 0; i < control->options->workers; i++) {
+        const struct hc_sv_worker *worker = &control->workers[i];
+        if (control->seen[i].match == 0 && !atomic_load(&worker->closed) &&
+            atomic_load(&worker->published) < control->asked)
+            return;
+    }
+    log_report(control);
+}
+
+static void on_unanswered(evutil_socket_t descriptor, short events, void *context) {
+    (void)descriptor;
+    (void)events;
+    log_report(context);
+}
+
+// ---- The end ------------------------------------------------------------------------------------
+
+/// Closes all connections; the clients come back if the daemon `restarts`.
+static void stop(struct hc_sv_control *control, const char *why, bool restarts) {
+    unsigned clients = 0, workers = control->options->workers;
+    if (control->stopping)
+        return;
+    control->stopping = true;
+    for (unsigned i = 0; i < workers; i++)
+        clients += hc_sv_worker_clients(&control->workers[i]);
+    json_t *fields = json_pack("{s:s, s:i}", "reason", why, "clients", (int)clients);
+    if (restarts)
+        json_object_set_new(fields, "restart_seconds",
+                            json_integer((json_int_t)control->options->restart_s));
+    hc_sv_log_event(control->log, HC_SV_LOG_INFO, "stopping", fields);
+    const struct hc_sv_orders orders = {.stop = true, .restarts = restarts};
+    for (unsigned i = 0; i < workers; i++)
+        hc_sv_mailbox_order(&control->workers[i].mailbox, &orders);
+    end_if_over(control);
+}
+
+void hc_sv_control_end(struct hc_sv_control *control) {
+    atomic_store(&control->run.ends, true);
+    for (unsigned i = 0; i < control->options->workers; i++)
+        hc_sv_mailbox_wake(&control->workers[i].mailbox);
+}
+
+/// A worker has answered, has ended, or asks for the end of the run.
+static void on_notice(evutil_socket_t descriptor, short events, void *context) {
+    struct hc_sv_control *control = context;
+    uint64_t count;
+    (void)events;
+    ssize_t size = read(descriptor, &count, sizeof(count));
+    (void)size; // nothing to read: a look came first
+    int end = atomic_load(&control->run.end);
+    if (end != HC_SV_RUN_GOES_ON)
+        stop(control, end == HC_SV_RUN_TICKS ? "--ticks" : "a world has no more ticks", false);
+    log_if_answered(control);
+    end_if_over(control);
+}
+
+/// Several matches begin at different times: for them --ticks counts the time.
+static void on_ticked(evutil_socket_t descriptor, short events, void *context) {
+    (void)descriptor;
+    (void)events;
+    stop(context, "--ticks", false);
+}
+
+// ---- Looks --------------------------------------------------------------------------------------
+
+/// Logs that the wall clock was set, or is right again.
+static void log_clock(const struct hc_sv_match_setting *setting) {
+    bool stepped;
+    int64_t ahead_s;
+    (void)hc_sv_wall_clock_bounded_us(setting->wall_clock);
+    if (!hc_sv_wall_clock_changed(setting->wall_clock, &stepped, &ahead_s))
+        return;
+    if (!stepped)
+        hc_sv_log_event(setting->log, HC_SV_LOG_INFO, "clock-right", json_object());
+    else
+        hc_sv_log_event(
+            setting->log, HC_SV_LOG_ERROR, "clock-stepped",
+            json_pack("{s:I, s:s}", "ahead_s", (json_int_t)ahead_s, "why",
+                      ahead_s > 0 ? "the wall clock was set ahead, and tokens expire as if it had "
+                                    "not been; if it is right now, start the server again"
+                                  : "the wall clock was set back, and tokens expire later"));
+}
+
+/// Logs once a second what is due about the clock and the placement.
+static void log_second(struct hc_sv_control *control, uint64_t now) {
+    unsigned most;
+    if (hc_since(control->second_us, now) < SECOND_US)
+        return;
+    control->second_us = now;
+    log_clock(control->setting);
+    if (control->setting->placement == NULL)
+        return;
+    struct hc_server_remembered placed = placed_users(control, &most);
+    hc_sv_status_log_remembered(&control->placed, control->log, &placed);
+}
+
+static void on_look(evutil_socket_t descriptor, short events, void *context) {
+    struct hc_sv_control *control = context;
+    uint64_t now = hc_clock_us();
+    (void)descriptor;
+    (void)events;
+    for (unsigned i = 0; i < control->options->workers; i++) {
+        hc_sv_worker_collect(&control->workers[i], on_returned, control);
+        look_at(control, i, now);
+    }
+    control->stop_looks += control->stopping;
+    log_second(control, now);
+    hc_sv_log_advance(control->log);
+    log_if_answered(control);
+    end_if_over(control);
+    hc_loop_arm(control->look, now + LOOK_US, now);
+}
+
+// ---- Files --------------------------------------------------------------------------------------
+
+/// Logs that a file cannot be used (`why`), or is slow (NULL). Its former contents stay in force.
+static void log_unread(struct hc_sv_control *control, const char *event, const char *path,
+                       const char *why) {
+    if (why != NULL)
+        hc_sv_log_event(control->log, HC_SV_LOG_ERROR, event, json_pack("{s:s}", "why", why));
+    else
+        hc_sv_log_event(control->log, HC_SV_LOG_WARN, event,
+                        json_pack("{s:s, s:i}", "file", path, "waited_ms", (int)FILE_SLOW_MS));
+}
+
+/// A reading of the key file ended, or is slow.
+static void on_keys(void *context, enum hc_sv_owner_file_status status, const void *out,
+                    const char *why) {
+    struct hc_sv_control *control = context;
+    const struct hc_sv_match_setting *setting = control->setting;
+    const struct hc_token_ring *keys = out;
+    if (status != HC_SV_OWNER_FILE_READ) {
+        const char *event = status == HC_SV_OWNER_FILE_SLOW ? "keys-slow" : "keys-refused";
+        log_unread(control, event, control->options->key_file, why);
+        return;
+    }
+    pthread_mutex_lock(setting->placement_lock);
+    if (setting->placement != NULL)
+        hc_sv_placement_set_keys(setting->placement, keys);
+    pthread_mutex_unlock(setting->placement_lock);
+    struct hc_sv_orders orders = {.new_keys = true, .keys = *keys};
+    for (unsigned i = 0; i < control->options->workers; i++)
+        hc_sv_mailbox_order(&control->workers[i].mailbox, &orders);
+    sodium_memzero(&orders.keys, sizeof(orders.keys));
+    hc_sv_log_event(
+        control->log, HC_SV_LOG_INFO, "keys-read",
+        json_pack("{s:i, s:i}", "current", (int)keys->keys[0].id, "keys", (int)keys->count));
+}
+
+bool hc_sv_control_set_refused(struct hc_sv_control *control,
+                               const struct hc_sv_refused_file *refused) {
+    unsigned workers = control->options->workers;
+    const struct hc_sv_orders orders = {.refused = hc_sv_refused_users_create(refused, workers)};
+    if (orders.refused == NULL)
+        return false;
+    for (unsigned i = 0; i < workers; i++)
+        hc_sv_mailbox_order(&control->workers[i].mailbox, &orders);
+    return true;
+}
+
+/// A reading of the refused users ended, or is slow.
+static void on_refused(void *context, enum hc_sv_owner_file_status status, const void *out,
+                       const char *why) {
+    struct hc_sv_control *control = context;
+    const struct hc_sv_refused_file *refused = out;
+    if (status != HC_SV_OWNER_FILE_READ) {
+        const char *event = status == HC_SV_OWNER_FILE_SLOW ? "refused-slow" : "refused-unreadable";
+        log_unread(control, event, control->options->refused, why);
+        return;
+    }
+    if (!hc_sv_control_set_refused(control, refused)) {
+        log_unread(control, "refused-unreadable", control->options->refused, "no memory for them");
+        return;
+    }
+    hc_sv_log_event(control->log, HC_SV_LOG_INFO, "refused-read",
+                    json_pack("{s:i, s:I}", "users", (int)refused->count, "not_before_s",
+                              (json_int_t)refused->not_before_s));
+}
+
+/// Opens the readers of the files that SIGHUP reads again; false: no memory or no descriptors.
+static bool open_readers(struct hc_sv_control *control) {
+    const struct hc_sv_options *options = control->options;
+    if (!options->dev)
+        control->keys_reader = hc_sv_owner_file_reader_open(
+            control->base, &hc_sv_key_file_kind, options->key_file, FILE_SLOW_MS, on_keys, control);
+    if (options->refused != NULL)
+        control->refused_reader =
+            hc_sv_owner_file_reader_open(control->base, &hc_sv_refused_file_kind, options->refused,
+                                         FILE_SLOW_MS, on_refused, control);
+    return (options->dev || control->keys_reader != NULL) &&
+           (options->refused == NULL || control->refused_reader != NULL);
+}
+
+// ---- Signals ------------------------------------------------------------------------------------
+
+/// SIGTERM and SIGINT: closes all connections and ends. SIGUSR2: the same, and the clients come
+/// back. A second of these signals ends at once.
+static void on_stop(evutil_socket_t signal_number, short events, void *context) {
+    struct hc_sv_control *control = context;
+    (void)events;
+    if (control->stopping) {
+        hc_sv_control_end(control);
+        end_if_over(control);
+        return;
+    }
+    bool restarts = signal_number == SIGUSR2;
+    const char *why = signal_number == SIGTERM ? "SIGTERM" : "SIGINT";
+    stop(control, restarts ? "SIGUSR2" : why, restarts);
+}
+
+/// SIGUSR1 and SIGQUIT: orders the workers to publish their counts for a report. The log limits how
+/// often.
+static void on_report(evutil_socket_t signal_number, short events, void *context) {
+    struct hc_sv_control *control = context;
+    struct timeval most = hc_clock_span(ANSWER_US);
+    (void)signal_number;
+    (void)events;
+    if (!hc_sv_log_takes_report(control->log) || control->asks)
+        return;
+    control->asks = true;
+    const struct hc_sv_orders orders = {.publish = ++control->asked};
+    for (unsigned i = 0; i < control->options->workers; i++)
+        hc_sv_mailbox_order(&control->workers[i].mailbox, &orders);
+    evtimer_add(control->unanswered, &most);
+}
+
+/// SIGHUP: reads the files again in threads.
+static void on_hangup(evutil_socket_t signal_number, short events, void *context) {
+    struct hc_sv_control *control = context;
+    (void)signal_number;
+    (void)events;
+    if (control->keys_reader != NULL)
+        hc_sv_owner_file_reader_start(control->keys_reader);
+    if (control->refused_reader != NULL)
+        hc_sv_owner_file_reader_start(control->refused_reader);
+}
+
+static const struct {
+    int number;
+    event_callback_fn callback;
+} signals[HC_SV_CONTROL_SIGNALS] = {{SIGTERM, on_stop},   {SIGINT, on_stop},
+                                    {SIGUSR2, on_stop},   {SIGHUP, on_hangup},
+                                    {SIGUSR1, on_report}, {SIGQUIT, on_report}};
+
+void hc_sv_control_mask_signals(int how) {
+    sigset_t set;
+    sigemptyset(&set);
+    for (unsigned i = 0; i < HC_SV_CONTROL_SIGNALS; i++)
+        sigaddset(&set, signals[i].number);
+    pthread_sigmask(how, &set, NULL);
+}
+
+// ---- Lifecycle ----------------------------------------------------------------------------------
+
+bool hc_sv_control_open(struct hc_sv_control *control, const struct hc_sv_match_setting *setting,
+                        struct hc_sv_worker *workers) {
+    control->setting = setting;
+    control->workers = workers;
+    control->options = setting->options;
+    control->log = setting->log;
+    control->run.notice = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    control->base = hc_loop_create();
+    return control->run.notice >= 0 && control->base != NULL;
+}
+
+bool hc_sv_control_watch(struct hc_sv_control *control) {
+    struct event_base *base = control->base;
+    bool good = true;
+    for (unsigned i = 0; i < HC_SV_CONTROL_SIGNALS; i++) {
+        control->signals[i] = evsignal_new(base, signals[i].number, signals[i].callback, control);
+        good = hc_loop_add(control->signals[i]) && good;
+    }
+    control->noticed =
+        event_new(base, control->run.notice, EV_READ | EV_PERSIST, on_notice, control);
+    control->look = evtimer_new(base, on_look, control);
+    control->ticked = evtimer_new(base, on_ticked, control);
+    control->unanswered = evtimer_new(base, on_unanswered, control);
+    good = hc_loop_add(control->noticed) && good;
+    return good && control->look != NULL && control->ticked != NULL &&
+           control->unanswered != NULL && open_readers(control);
+}
+
+/// Logs that the daemon ends although a call hangs.
+static void log_abandoned(void *context, unsigned worker, unsigned match, uint64_t since_us) {
+    struct hc_sv_control *control = context;
+    json_t *fields =
+        json_pack("{s:i, s:I, s:s}", "worker", (int)worker, "lasted_ms",
+                  (json_int_t)(hc_since(since_us, hc_clock_us()) / 1000), "why",
+                  "the daemon ends, but a turn of the match does not: its clients are not told");
+    name_match(control, fields, match);
+    hc_sv_log_event(control->log, HC_SV_LOG_ERROR, "match-abandoned", fields);
+}
+
+void hc_sv_control_run(struct hc_sv_control *control, struct hc_sv_watchdog *watchdog) {
+    const struct hc_sv_options *options = control->options;
+    uint64_t now = hc_clock_us();
+    control->watchdog = watchdog;
+    hc_loop_arm(control->look, now, now);
+    if (options->ticks != 0 && options->matches > 1)
+        hc_loop_arm(control->ticked,
+                    control->setting->began_us +
+                        (uint64_t)options->ticks * 1000000 / options->tick_rate,
+                    now);
+    event_base_dispatch(control->base);
+    if (control->asks)
+        log_report(control);
+    each_hang(control, log_abandoned, control);
+}
+
+void hc_sv_control_close(struct hc_sv_control *control) {
+    for (unsigned i = 0; i < HC_SV_CONTROL_SIGNALS; i++)
+        hc_loop_free_event(control->signals[i]);
+    hc_loop_free_event(control->noticed);
+    hc_loop_free_event(control->look);
+    hc_loop_free_event(control->ticked);
+    hc_loop_free_event(control->unanswered);
+    hc_sv_owner_file_reader_close(control->keys_reader);
+    hc_sv_owner_file_reader_close(control->refused_reader);
+    hc_loop_free(control->base);
+    if (control->run.notice > 0) // 0 is standard input
+        close(control->run.notice);
+}

@@ -1,0 +1,81 @@
+/// The control thread, in which main() runs: signals, files, reports, and the end of the run.
+///
+/// It waits for no match. Workers take its orders from their mailboxes, and publish counts for it.
+/// So a match that does not return from a tick delays neither a report, which has its newest
+/// counts, nor the end.
+#pragma once
+
+#include "server/daemon/status.h"
+#include "server/daemon/worker.h"
+
+struct hc_sv_owner_file_reader;
+
+enum { HC_SV_CONTROL_SIGNALS = 6 };
+
+/// The call into a match that a worker makes, as the control thread has found it.
+struct hc_sv_control_seen {
+    uint64_t since_us; ///< when it began; 0: there was none
+    unsigned looks;    ///< that found it
+    uint16_t match;    ///< of one that hangs and whose worker got no other thread; 0: it is not so
+};
+
+struct hc_sv_control {
+    const struct hc_sv_match_setting *setting;
+    const struct hc_sv_options *options; ///< of the setting
+    struct hc_sv_log *log;               ///< of the setting
+    struct hc_sv_worker *workers;        ///< [options->workers]
+    struct hc_sv_watchdog *watchdog;     ///< NULL: there is none
+    struct hc_sv_run run;
+    struct event_base *base;
+    struct event *signals[HC_SV_CONTROL_SIGNALS];
+    struct event *noticed;                          ///< the workers have something to tell
+    struct event *look;                             ///< the next look at the workers
+    struct event *ticked;                           ///< --ticks of several matches are over
+    struct event *unanswered;                       ///< a report waits no longer for the workers
+    struct hc_sv_owner_file_reader *keys_reader;    ///< NULL in --dev
+    struct hc_sv_owner_file_reader *refused_reader; ///< NULL without --refused
+    bool stopping;
+    unsigned stop_looks;        ///< since then
+    struct hc_sv_status placed; ///< the log lines of the placement
+    uint64_t second_us;         ///< when what is logged once a second was looked at
+    uint64_t began_cpu_us;      ///< processor time of the process when the workers began
+    uint64_t asked;             ///< the newest number of an order to publish
+    bool asks;                  ///< a report waits for the answers
+    struct hc_sv_control_seen seen[HC_SV_WORKERS_MAX];
+
+    // Memory for a report.
+    struct hc_sv_report report;
+    struct hc_server_stats stats; ///< of all matches
+    struct hc_timeline_stats timeline;
+    struct hc_sv_match_counts match;
+    struct hc_sv_worker_counts worker;
+};
+
+/// Blocks (SIG_BLOCK) or unblocks (SIG_UNBLOCK) the handled signals in this thread. While the
+/// daemon sets up, no signal is lost or ends it.
+void hc_sv_control_mask_signals(int how);
+
+/// Makes the event base and `run` of a control that is all zeros. It borrows the workers, which may
+/// be opened later. False: no memory or no descriptors.
+bool hc_sv_control_open(struct hc_sv_control *control, const struct hc_sv_match_setting *setting,
+                        struct hc_sv_worker *workers);
+
+/// Registers the events of signals and files. False: no memory.
+bool hc_sv_control_watch(struct hc_sv_control *control);
+
+/// Orders all workers to refuse these users. False: no memory, and nothing changes.
+bool hc_sv_control_set_refused(struct hc_sv_control *control,
+                               const struct hc_sv_refused_file *refused);
+
+/// Obeys signals until the threads of all workers have ended; when the daemon ends, those of
+/// hanging matches are not waited for, and not `closed`. `watchdog` may be NULL.
+void hc_sv_control_run(struct hc_sv_control *control, struct hc_sv_watchdog *watchdog);
+
+/// Ends all workers at once, without closing their connections.
+void hc_sv_control_end(struct hc_sv_control *control);
+
+/// Makes a report of what the workers have published. The caller releases it.
+json_t *hc_sv_control_report(struct hc_sv_control *control);
+
+/// Frees all but the workers.
+void hc_sv_control_close(struct hc_sv_control *control);

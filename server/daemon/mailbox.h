@@ -1,0 +1,77 @@
+/// The mailbox of a worker: orders of the control thread, and CONNECTs that other workers have
+/// received for its matches. Any thread may put something into it, and waits for nobody; the worker
+/// takes it out when its loop has been woken.
+///
+/// Orders of one kind do not queue: a newer one replaces one that was not taken yet, or joins it.
+/// So a worker that takes none fills no memory.
+#pragma once
+
+#include "hindcast/address.h"
+#include "proto/datagram.h"
+#include "proto/token.h"
+#include "server/daemon/refused_file.h"
+#include "server/matches/placement.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { HC_SV_MAILBOX_CONNECTS = 64 }; ///< that wait for a worker; one more is dropped
+
+/// A CONNECT that another worker received.
+struct hc_sv_mail {
+    struct hc_address from;
+    uint64_t arrived_us;
+    struct hc_sv_placed placed;
+    uint8_t bytes[HC_DATAGRAM_CONNECT_SIZE];
+};
+
+/// Refused users that several workers read.
+struct hc_sv_refused_users {
+    atomic_uint holders;
+    struct hc_sv_refused_file file;
+};
+
+/// A copy of `file` that so many hold; NULL: no memory.
+struct hc_sv_refused_users *hc_sv_refused_users_create(const struct hc_sv_refused_file *file,
+                                                       unsigned holders);
+
+/// Ends the hold of one; the last frees them. NULL is allowed.
+void hc_sv_refused_users_release(struct hc_sv_refused_users *users);
+
+/// What a worker is to do. All zeros: nothing.
+struct hc_sv_orders {
+    bool stop, restarts;                 ///< to close all connections; the clients come back
+    bool new_keys;                       ///< to accept tokens of `keys` from now on
+    struct hc_token_ring keys;           ///< of `new_keys`
+    struct hc_sv_refused_users *refused; ///< to refuse these users, held; NULL: as before
+    uint64_t publish;                    ///< to publish all counts, as answer to this number; 0: no
+};
+
+struct hc_sv_mailbox {
+    int wake; ///< an eventfd, readable when there is something; -1: none
+    pthread_mutex_t lock;
+    unsigned first, count;
+    struct hc_sv_mail connects[HC_SV_MAILBOX_CONNECTS];
+    struct hc_sv_orders orders;
+};
+
+/// Opens a mailbox; false: no descriptors.
+bool hc_sv_mailbox_open(struct hc_sv_mailbox *box);
+
+/// Frees what it holds; one that is all zeros is allowed.
+void hc_sv_mailbox_close(struct hc_sv_mailbox *box);
+
+/// Wakes the worker's loop.
+void hc_sv_mailbox_wake(struct hc_sv_mailbox *box);
+
+/// Adds orders and wakes the worker. It holds `orders->refused` from now on.
+void hc_sv_mailbox_order(struct hc_sv_mailbox *box, const struct hc_sv_orders *orders);
+
+/// Takes all orders; the caller releases `refused`, and erases `keys`.
+struct hc_sv_orders hc_sv_mailbox_take_orders(struct hc_sv_mailbox *box);
+
+/// Adds a CONNECT and wakes the worker; false: too many wait.
+bool hc_sv_mailbox_put(struct hc_sv_mailbox *box, const struct hc_sv_mail *mail);
+
+/// Takes the oldest CONNECT; false: there is none.
+bool hc_sv_mailbox_take(struct hc_sv_mailbox *box, struct hc_sv_mail *mail);
