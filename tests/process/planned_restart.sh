@@ -43,6 +43,31 @@ check "all bots came back each time and ended with the server, and no snapshot w
     "(c['reconnects'] == 16 * $restarts and c['closed_by_server'] == 16 and c['timeouts'] == 0 and
       c['hash_checks'] > 0 and c['hash_mismatches'] == 0)"
 
+# The list of refused users is read again while the server restarts: in either order its user hears of one end,
+# and is not admitted again.
+: >"$work/refused"
+serve_again listed $with --refused "$work/refused"
+for user in 101 102; do
+    "$bin/hindcastd" token --key-file "$work/keys" --client-id $user --life 3600 >"$work/token$user"
+    start user$user hindcast-bot --connect "127.0.0.1:$port" --token "$work/token$user" --link ok
+    eval "bot$user=\$pid"
+done
+check "two users play" await shows "$work/listed.err" '"joined"' 2
+echo 102 >"$work/refused"
+kill -HUP "$server"
+kill -USR2 "$server"
+finish "$server"
+serve_again relisted $with --refused "$work/refused"
+check "the other user plays again" await shows "$work/relisted.err" '"joined".*"user": *"101"' 1
+finish "$bot102"
+check "the refused user has heard of one end, by CLOSE or by DENY" report user102 \
+    "(c['closed_by_server'] + c['denied'] == 1 and c['reconnects'] == 0)"
+check "its session has ended once" sh -c "[ \$(grep '\"left\"' '$work/listed.err' | grep -c '\"user\": *\"102\"') = 1 ]"
+check "it is not admitted again" sh -c "! grep '\"joined\"' '$work/relisted.err' | grep '\"user\": *\"102\"'"
+kill -TERM "$server"
+finish "$server"
+finish "$bot101"
+
 serve_again idle $with --restart-seconds 300
 start late hindcast-bot --connect "127.0.0.1:$port" --count 1 --token "$work/tokens"
 late=$pid

@@ -109,6 +109,67 @@ START_TEST(all_clients_of_a_planned_restart_wait_and_play_again) {
 }
 END_TEST
 
+/// The fates of some clients in a planned restart; the others come back.
+enum fate {
+    KICKED,        ///< kicked before the server says that it restarts
+    REFUSED,       ///< refused before the server says that it restarts
+    REFUSED_AFTER, ///< refused after that, and again when the server is back
+    KICKED_AFTER,  ///< kicked after that, too late: its session has ended
+    FATES
+};
+
+/// The server reads the list of refused users again.
+static void refuse(struct hc_sim *sim, uint32_t count) {
+    const uint64_t users[] = {REFUSED + 1, REFUSED_AFTER + 1};
+    struct hc_server *host = hc_sim_host(sim);
+    ck_assert_int_eq(hc_server_set_refused(host, users, count, 0, hc_sim_host_now(sim)), HC_OK);
+}
+
+static enum hc_status kick(struct hc_sim *sim, unsigned client) {
+    struct hc_server_session sessions[CLIENTS];
+    uint32_t count = hc_server_sessions(hc_sim_host(sim), sessions, CLIENTS), cid = 0;
+    for (uint32_t i = 0; i < count; i++)
+        cid = sessions[i].client_id == client + 1 ? sessions[i].cid : cid;
+    return hc_server_kick(hc_sim_host(sim), cid, HC_CLOSE_KICKED, hc_sim_host_now(sim));
+}
+
+/// Checks how often each kind of end was reported to the client.
+static void check_ends(struct hc_sim *sim, unsigned client, unsigned closed, unsigned lost,
+                       unsigned denied, unsigned back) {
+    const uint32_t *count = hc_sim_events(sim, client)->count;
+    ck_assert_uint_eq(count[HC_CLIENT_EVENT_CLOSED], closed);
+    ck_assert_uint_eq(count[HC_CLIENT_EVENT_LOST], lost);
+    ck_assert_uint_eq(count[HC_CLIENT_EVENT_DENIED], denied);
+    ck_assert_uint_eq(count[HC_CLIENT_EVENT_RECONNECTED], back);
+    ck_assert_int_eq(hc_client_state(hc_sim_client(sim, client)),
+                     back > 0 ? HC_CLIENT_PLAYING : HC_CLIENT_CLOSED);
+}
+
+START_TEST(clients_put_out_during_a_planned_restart_are_closed_or_denied_once) {
+    struct hc_sim *sim = begin(links[_i], 970);
+    ck_assert_int_eq(kick(sim, KICKED), HC_OK);
+    refuse(sim, 1);
+    hc_sim_announce_restart(sim, 2);
+    refuse(sim, 2);
+    ck_assert_int_eq(kick(sim, KICKED_AFTER), HC_UNEXPECTED);
+    hc_sim_run(sim, 3 * SECOND_US);
+    ck_assert(hc_server_closed(hc_sim_host(sim)));
+    ck_assert_int_eq(hc_sim_events(sim, KICKED)->last.close, HC_CLOSE_KICKED);
+    ck_assert_int_eq(hc_sim_events(sim, REFUSED)->last.close, HC_CLOSE_REFUSED);
+    ck_assert(hc_sim_restart_host(sim));
+    refuse(sim, 2);
+    hc_sim_run(sim, 25 * SECOND_US);
+    check_ends(sim, KICKED, 1, 0, 0, 0);
+    check_ends(sim, REFUSED, 1, 0, 0, 0);
+    check_ends(sim, REFUSED_AFTER, 0, 1, 1, 0);
+    ck_assert_int_eq(hc_sim_events(sim, REFUSED_AFTER)->last.deny, HC_DENY_REFUSED);
+    for (unsigned c = KICKED_AFTER; c < CLIENTS; c++)
+        check_ends(sim, c, 0, 1, 0, 1);
+    ck_assert_uint_eq(hc_server_sessions(hc_sim_host(sim), NULL, 0), CLIENTS - 3);
+    hc_sim_destroy(sim);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("close");
     TCase *acks = tcase_create("close");
@@ -118,5 +179,7 @@ int main(void) {
     tcase_add_loop_test(tests, every_client_learns_over_any_link_that_the_server_ends, 0, 2);
     tcase_add_loop_test(tests, server_learns_over_any_link_that_a_client_leaves, 0, 2);
     tcase_add_loop_test(tests, all_clients_of_a_planned_restart_wait_and_play_again, 0, 2);
+    tcase_add_loop_test(tests, clients_put_out_during_a_planned_restart_are_closed_or_denied_once,
+                        0, 2);
     return run_suite(suite);
 }
