@@ -160,6 +160,7 @@ static void choose(struct hc_sv_placement *placement, const struct hc_token *tok
     uint16_t *match = hc_sv_spent_match(spent, token);
     if (match != NULL && *match != 0) {
         placed->match = *match;
+        placed->again = true;
         return;
     }
     placed->denied = hc_sv_spent_check(spent, token, false, now_us);
@@ -197,25 +198,33 @@ void hc_sv_placement_choose(struct hc_sv_placement *placement, const struct hc_a
     sodium_memzero(&token, sizeof token);
 }
 
+static uint64_t denials_for_room(const struct hc_server_stats *stats) {
+    return stats->denials[HC_DENY_FULL].count + stats->denials[HC_DENY_SPECTATORS].count;
+}
+
 enum hc_status hc_sv_placement_give(struct hc_sv_placed *placed, struct hc_server *server,
                                     const struct hc_address *from, const uint8_t *bytes,
                                     size_t size, uint64_t now_us) {
     const struct hc_server_stats *stats = hc_server_stats(server);
-    uint64_t denied = stats->denied;
+    uint64_t denied = stats->denied, full = denials_for_room(stats);
     enum hc_status status = placed->denied != 0
                                 ? hc_server_deny(server, from, bytes, size, placed->denied, now_us)
                                 : hc_server_receive(server, from, bytes, size, now_us);
     placed->admitted = stats->denied == denied;
+    placed->full = denials_for_room(stats) != full;
     return status;
 }
 
 void hc_sv_placement_finish(struct hc_sv_placement *placement, const struct hc_sv_placed *placed) {
-    if (!placed->first)
-        return;
-    struct people *held = &room_of(placement, placed->match)->held;
-    held->players -= placed->players;
-    held->spectators -= placed->players == 0;
-    if (!placed->admitted)
+    bool forgets =
+        placed->again && placed->full && match_of_user(placement, placed->client_id) == 0;
+    if (placed->first) {
+        struct people *held = &room_of(placement, placed->match)->held;
+        held->players -= placed->players;
+        held->spectators -= placed->players == 0;
+        forgets = !placed->admitted;
+    }
+    if (forgets)
         hc_sv_spent_forget(&placement->spent, placed->client_id, placed->token_id, placed->ticket);
 }
 

@@ -6,7 +6,7 @@
 /// remembered until the token expires, and the match itself remembers that the token is used. A
 /// client goes
 ///
-///   1. with a token that was placed before, to the same match;
+///   1. with a token that was placed before, to the same match, see hc_sv_placement_finish;
 ///   2. to the match where its user has a session;
 ///   3. to the match with the most players that has room, of several to the first: so players meet;
 ///   4. otherwise to the first match, which denies it as full.
@@ -42,8 +42,10 @@ struct hc_sv_placed {
     uint16_t match;             ///< 0: any, because every match gives the same answer
     enum hc_deny_reason denied; ///< the reason for which the match denies it; 0: the match decides
     bool first;                 ///< the token was not placed before, and holds room in the match
+    bool again;                 ///< the token was placed before
     bool ticket;                ///< the token is a ticket
     bool admitted;              ///< the match has not denied it, see hc_sv_placement_give
+    bool full; ///< the match has denied it for want of room, see hc_sv_placement_give
     uint8_t players;
     uint64_t client_id;
     uint8_t token_id[HC_TOKEN_ID_SIZE];
@@ -73,6 +75,8 @@ enum hc_status hc_sv_placement_give(struct hc_sv_placed *placed, struct hc_serve
                                     size_t size, uint64_t now_us);
 
 /// Ends a choice. A token that was placed for the first time and not admitted may be placed again.
+/// So may one whose match has no room for it, when its user has no session: the match would deny a
+/// used token for that, so the session that it opened there never began for its client.
 void hc_sv_placement_finish(struct hc_sv_placement *placement, const struct hc_sv_placed *placed);
 
 /// Sets a match's sessions, `count` of them, and whether it refuses joins because it is overloaded:

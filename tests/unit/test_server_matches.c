@@ -350,6 +350,28 @@ static void await_denial(struct player *player, enum hc_deny_reason reason) {
     remove_client(player);
 }
 
+START_TEST(token_whose_session_never_began_finds_room_in_another_match) {
+    struct hc_credential credential = issue(0, 1);
+    struct player *silent = connect_client(&credential, false);
+    while (silent->match == 0)
+        run_step();
+    ck_assert_uint_eq(silent->match, 1);
+    remove_client(silent); // its ACCEPT is lost
+    run(config.timeout_us + SECOND_US);
+    ck_assert_uint_eq(hc_server_stats(servers[1])->timeouts, 1);
+    ck_assert_uint_eq(join(2)->match, 1);
+    ck_assert_uint_eq(join(3)->match, 1);
+    await_denial(connect_client(&credential, false), HC_DENY_FULL); // match 1 is
+    struct player *again = connect_client(&credential, false);
+    run(SECOND_US);
+    ck_assert_uint_eq(again->match, 2);
+    hc_client_leave(again->client, now_us);
+    run(SECOND_US);
+    remove_client(again);
+    await_denial(connect_client(&credential, false), HC_DENY_USED);
+}
+END_TEST
+
 START_TEST(denied_user_keeps_no_match_from_others) {
     const uint64_t banned = 666, greedy = 667;
     for (unsigned match = 1; match <= MATCHES; match++)
@@ -561,6 +583,7 @@ int main(void) {
                    spectators_watch_the_match_with_the_most_players_that_has_a_place_for_them);
     tcase_add_test(tests, clients_that_connect_at_once_are_placed_where_each_finds_room);
     tcase_add_test(tests, token_without_a_match_opens_one_session_in_one_match);
+    tcase_add_test(tests, token_whose_session_never_began_finds_room_in_another_match);
     tcase_add_test(tests, denied_user_keeps_no_match_from_others);
     tcase_add_test(tests, user_who_connects_too_often_is_denied_with_the_reason_and_gets_in_later);
     tcase_add_test(tests, clients_go_to_another_match_while_one_is_overloaded);
