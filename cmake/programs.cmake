@@ -24,7 +24,7 @@ hc_sources(view client/view)
 hc_sources(checker check)
 
 hc_library(hc_programs SOURCES ${programs}
-  LINK hc_common PkgConfig::JANSSON ${argp} ${CMAKE_DL_LIBS})
+  LINK hc_common PkgConfig::JANSSON Threads::Threads ${argp} ${CMAKE_DL_LIBS})
 hc_library(hc_daemon SOURCES ${daemon}
   LINK hc_server_matches hc_programs PkgConfig::EVENT Threads::Threads)
 hc_library(hc_bots SOURCES ${bots} LINK hc_client hc_programs PkgConfig::EVENT)

@@ -5,6 +5,7 @@
 
 #include "common/programs/backtrace.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -117,10 +118,33 @@ static void on_crash(int number) {
     raise(number);
 }
 
+/// The stack of a thread for its handlers.
+struct thread_stack {
+    stack_t before; ///< the stack that the thread had for them, such as a sanitizer's
+    _Alignas(16) unsigned char bytes[STACK];
+};
+
+static pthread_key_t stack_key;
+
+/// The thread ends, by a return or by pthread_exit.
+static void free_stack(void *memory) {
+    struct thread_stack *stack = memory;
+    sigaltstack(&stack->before, NULL);
+    free(stack);
+}
+
+static void create_key(void) {
+    pthread_key_create(&stack_key, free_stack);
+}
+
 void hc_crash_watch_thread(void) {
-    void *memory = malloc(STACK); // until the thread ends, with the process
-    if (memory != NULL)
-        sigaltstack(&(stack_t){.ss_sp = memory, .ss_size = STACK}, NULL);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct thread_stack *stack = malloc(sizeof(*stack));
+    pthread_once(&once, create_key);
+    if (stack == NULL)
+        return;
+    sigaltstack(&(stack_t){.ss_sp = stack->bytes, .ss_size = sizeof(stack->bytes)}, &stack->before);
+    pthread_setspecific(stack_key, stack);
 }
 
 void hc_crash_watch(const char *program, const void *game, bool json) {

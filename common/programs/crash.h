@@ -8,5 +8,6 @@
 /// symbol of it, is told rather than others.
 void hc_crash_watch(const char *program, const void *game, bool json);
 
-/// Gives this thread a stack for it, because a crash may have used up its own. At most once.
+/// Gives this thread a stack for it until it ends, because a crash may have used up its own. At
+/// most once.
 void hc_crash_watch_thread(void);
