@@ -65,6 +65,7 @@ static void run_event(struct replay *replay, const struct bench_event *event) {
 static bool run_pass(struct replay *replay) {
     const struct bench_recording *recording = replay->recording;
     struct hc_client_config config = recording->client_config;
+    config.game = &recording->game; // the recorded match is freed, and its game with it
     config.entropy = recording->entropy;
     replay->client = hc_client_create(&config, recording->client_begun_us);
     replay->pass = (struct pass){0};
