@@ -228,8 +228,9 @@ static void count_snapshot(struct hc_cl_world *world, uint64_t steps_before, boo
     }
 }
 
-/// Takes the first snapshot: the timeline begins at its tick.
+/// Takes the first snapshot: the timeline begins at its tick, also if it has no value of it.
 static void begin(struct hc_cl_world *world, const struct hc_cl_received *snapshot) {
+    hc_timeline_put_state(world->timeline, snapshot->header.tick, snapshot->header.as_of, NULL, 0);
     apply(world, snapshot, false);
     world->stats->snapshots++;
     world->stats->snapshots_matched++;

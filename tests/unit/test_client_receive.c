@@ -70,6 +70,34 @@ static size_t put_forced(const struct hc_snapshot *snapshot,
     return end_snapshot(out);
 }
 
+/// A snapshot that names no unit.
+static enum hc_status give_empty(hc_tick tick) {
+    static const struct hc_snapshot_set nothing;
+    uint8_t out[HC_DATAGRAM_MAX];
+    struct hc_snapshot snapshot = snapshot_of(tick);
+    snapshot.hash = 0;
+    begin_snapshot(&snapshot);
+    hc_bits_put(&bits, 0, 1); // of forced inputs
+    hc_bits_put(&bits, 0, 1); // of joins and leaves
+    hc_game_events_put_end(&bits);
+    hc_snapshot_put_names(&bits, &snapshot, &nothing, NULL, 0);
+    hc_bits_put(&bits, 0, 1); // of corrections
+    return give(out, end_snapshot(out));
+}
+
+START_TEST(timeline_begins_at_a_snapshot_without_units_too) {
+    now_us = START_US + 100 * TICK_US;
+    join();
+    next_datagram();
+    ck_assert_int_eq(give_empty(100), HC_OK);
+    ck_assert(event_is(HC_CLIENT_EVENT_PLAYING));
+    run_to(now_us + 3 * TICK_US);
+    hc_client_advance(client, now_us);
+    ck_assert_uint_eq(head(), 103);
+    ck_assert_int_eq(give_tick(102), HC_OK);
+}
+END_TEST
+
 START_TEST(snapshot_applies_corrections_and_forced_inputs_once) {
     play();
     press(3);
@@ -381,6 +409,7 @@ END_TEST
 
 static void add_all(TCase *tests) {
     tcase_add_test(tests, refused_datagram_changes_nothing);
+    tcase_add_test(tests, timeline_begins_at_a_snapshot_without_units_too);
     tcase_add_test(tests, snapshot_applies_corrections_and_forced_inputs_once);
     tcase_add_test(tests, snapshot_overtaken_by_a_leave_applies_no_inputs);
     tcase_add_test(tests, snapshot_decodes_against_an_acked_baseline);
