@@ -4,7 +4,7 @@
 #include "common/elapsed.h"
 
 #include "client/bots/failure.h"
-#include "client/light.h"
+#include "client/session.h"
 #include "client/shown.h"
 
 #include <stdarg.h>
@@ -190,7 +190,7 @@ static void on_event(struct hc_cl_bot *bot, const struct hc_client_event *event,
 static void count_others(const struct hc_cl_bot *bot, hc_tick head) {
     struct hc_cl_fleet_result *result = bot->bots->result;
     const struct hc_world *world = hc_client_world(bot->client);
-    uint32_t tick_rate = hc_cl_light_tick_rate(bot->client);
+    uint32_t tick_rate = hc_cl_session_tick_rate(bot->client);
     hc_player own = hc_client_player(bot->client, 0);
     if (head / tick_rate == bot->decided / tick_rate)
         return;
@@ -205,10 +205,10 @@ static void think(struct hc_cl_bot *bot, uint64_t now) {
     static const uint8_t idle[HC_INPUT_MAX];
     const struct hc_cl_fleet_config *config = bot->bots->config;
     enum hc_client_state state = hc_client_state(bot->client);
-    uint32_t tick_rate = hc_cl_light_tick_rate(bot->client);
+    uint32_t tick_rate = hc_cl_session_tick_rate(bot->client);
     hc_tick head;
     if ((state != HC_CLIENT_PLAYING && state != HC_CLIENT_STALLED) ||
-        !hc_cl_light_head(bot->client, &head) || head == bot->decided)
+        !hc_cl_session_head(bot->client, &head) || head == bot->decided)
         return;
     if (!bot->light && now >= bot->bots->started_us + config->ramp_us)
         count_others(bot, head);
@@ -268,7 +268,7 @@ static void record_lateness(struct hc_cl_bot *bot, uint64_t now) {
         return;
     if (late_us > bots->late_us)
         bots->late_us = late_us;
-    hc_cl_fleet_add_lateness(&bots->result->self, late_us, hc_cl_light_tick_rate(bot->client));
+    hc_cl_fleet_add_lateness(&bots->result->self, late_us, hc_cl_session_tick_rate(bot->client));
 }
 
 /// Gives the client the datagrams that have passed the link; returns whether there was one.
@@ -335,7 +335,7 @@ bool hc_cl_bot_begin(struct hc_cl_bot *bot, uint64_t now) {
     struct hc_client_config config = bot->bots->config->client;
     bot->begun_us = now;
     config.credential = bot->bots->config->tokens[bot->token];
-    bot->client = (bot->light ? hc_cl_light_create : hc_client_create)(&config, now);
+    bot->client = (bot->light ? hc_cl_session_create_light : hc_client_create)(&config, now);
     if (bot->client == NULL) {
         bot->bots->result->ends.failed++;
         print_line(bot, HC_CL_BOT_REFUSED, "was not started: no memory");
@@ -405,7 +405,7 @@ void hc_cl_bot_count_end(struct hc_cl_bot *bot, uint64_t now) {
 void hc_cl_bot_count_snapshots(struct hc_cl_bot *bot, uint64_t now) {
     uint32_t rate = bot->bots->config->snapshot_rate;
     if (rate == 0)
-        rate = hc_cl_light_tick_rate(bot->client);
+        rate = hc_cl_session_tick_rate(bot->client);
     hc_cl_due_count(&bot->due, hc_client_stats(bot->client),
                     hc_cl_udp_stats(bot->udp).sim_lost_down, rate, now,
                     &bot->bots->result->snapshots);
@@ -420,8 +420,8 @@ void hc_cl_bot_add_session(const struct hc_cl_bot *bot, uint64_t end_us,
     uint64_t end = bot->ended_us != 0 && bot->ended_us < end_us ? bot->ended_us : end_us;
     if (end > bot->accepted_us)
         result->client_us += end - bot->accepted_us;
-    if (hc_cl_light_tick_rate(bot->client) != 0)
-        result->tick_rate = (uint16_t)hc_cl_light_tick_rate(bot->client);
+    if (hc_cl_session_tick_rate(bot->client) != 0)
+        result->tick_rate = (uint16_t)hc_cl_session_tick_rate(bot->client);
     if (stats->rtt_us.count > 0) {
         result->jitter_us += stats->jitter_us;
         result->jitters++;

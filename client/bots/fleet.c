@@ -5,7 +5,6 @@
 
 #include "client/bots/bot.h"
 #include "client/bots/token_feed.h"
-#include "client/light.h"
 #include "common/elapsed.h"
 #include "common/programs/clock.h"
 #include "common/programs/report.h"
@@ -171,14 +170,8 @@ static void prefetch_turns(const struct hc_cl_fleet *fleet, uint32_t turn, uint3
         __builtin_prefetch(&members[fleet->light_turns[turn + 4]]);
     if (turn + 3 < turns)
         __builtin_prefetch(members[fleet->light_turns[turn + 3]].bot.udp);
-    for (uint32_t i = 1; i <= 2; i++) {
-        const struct hc_cl_bot *bot =
-            turn + i < turns ? &members[fleet->light_turns[turn + i]].bot : NULL;
-        if (bot != NULL && bot->client != NULL)
-            hc_cl_light_prefetch(bot->client, 2 - i);
-        if (bot != NULL && i == 2)
-            hc_cl_udp_prefetch(bot->udp);
-    }
+    if (turn + 2 < turns)
+        hc_cl_udp_prefetch(members[fleet->light_turns[turn + 2]].bot.udp);
 }
 
 /// Gives every light client its turn that is due or has received something.

@@ -4,7 +4,7 @@
 /// Two machines whose lines are equal computed the same worlds, counted the same and sent the same
 /// datagrams, byte for byte. With the name of a match it plays that one, and prints a line for each
 /// tick of the server too: the first that differs shows where two machines part.
-#include "client/light.h"
+#include "client/session.h"
 #include "common/draw_input.h"
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
@@ -124,7 +124,7 @@ static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
     struct hashes *hashes = context;
     const struct hc_client *core = hc_sim_client(sim, client);
     hc_tick head;
-    if (!hc_cl_light_head(core, &head) || head == hashes->head[client])
+    if (!hc_cl_session_head(core, &head) || head == hashes->head[client])
         return;
     hashes->head[client] = head;
     hashes->predicted = mix(hashes->predicted, head);

@@ -1,7 +1,7 @@
 /// The simulation's event loop: the earliest deadline of a link, the host or a client runs next.
 #include "tests/sim/sim.h"
 
-#include "client/light.h"
+#include "client/session.h"
 #include "client/client.h"
 #include "common/bytes.h"
 #include "hindcast/check.h"
@@ -278,7 +278,7 @@ static void observe_client(struct hc_sim *sim, unsigned client) {
     }
     const struct hc_timeline *timeline = hc_client_timeline(seat->client);
     hc_tick head;
-    if (hc_cl_light_head(seat->client, &head)) {
+    if (hc_cl_session_head(seat->client, &head)) {
         if (head != seat->head) {
             mix_number(sim, head);
             if (sim->config.trace_worlds && timeline != NULL)
@@ -377,7 +377,7 @@ static void advance_host(struct hc_sim *sim, unsigned place) {
 static void set_inputs(struct hc_sim *sim, unsigned client) {
     struct seat *seat = seat_of(sim, client);
     hc_tick head;
-    if (sim->config.hooks.script == NULL || !hc_cl_light_head(seat->client, &head))
+    if (sim->config.hooks.script == NULL || !hc_cl_session_head(seat->client, &head))
         return;
     for (unsigned index = 0; index < seat->running.config.players; index++) {
         uint8_t input[HC_INPUT_MAX] = {0};
@@ -565,7 +565,7 @@ bool hc_sim_connect(struct hc_sim *sim, unsigned client) {
         take_port(sim, client);
     seat->connects++;
     seat->head = HC_NO_TICK;
-    seat->client = (seat->running.light ? hc_cl_light_create : hc_client_create)(
+    seat->client = (seat->running.light ? hc_cl_session_create_light : hc_client_create)(
         &seat->running.config, hc_sim_client_now(sim, client));
     set_client_deadline(sim, client);
     return seat->client != NULL;

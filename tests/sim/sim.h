@@ -98,7 +98,7 @@ struct hc_sim_setup {
     struct hc_client_config config;
     uint64_t clock_offset_us; ///< clock of the client at the simulation's beginning
     int32_t clock_ppm;        ///< how much it runs fast, in millionths; above -HC_NETWORK_SIM_PPM
-    bool light;               ///< a client of client/light.h
+    bool light;               ///< a light client (client/session.h)
     bool keeps_port;          ///< connects from the same address again
     uint64_t user;            ///< of its tokens; 0: another one at each connect
     char name[HC_TOKEN_NAME_SIZE]; ///< of that user, padded with zeros
