@@ -163,6 +163,91 @@ def check_identifiers(file):
                 report(file, number, "word", f"{name}: docs/GLOSSARY.md has another word for {min(old)}")
 
 
+def definitions(files):
+    """The functions that the files of rooms define for others: name -> path."""
+    function = re.compile(r"^((?:\w+[\s*]+)+)(\w+)\([^;{}]*\)\s*\{", re.M)
+    found = {}
+    for file in files:
+        for match in function.finditer("\n".join(file.code)) if not file.header else ():
+            if not re.search(r"\b(static|else|return)\b", match.group(1)):
+                found[match.group(2)] = file.path
+    return found
+
+
+def above(room):
+    """The rooms that may include `room`, directly or not."""
+    rooms = {upper for upper, lower in ROOMS.items() if room in lower}
+    while more := {upper for upper, lower in ROOMS.items() if rooms & set(lower)} - rooms:
+        rooms |= more
+    return rooms
+
+
+def arrows(files):
+    """path -> {path: line}: the file includes the other, or uses a function that the other defines."""
+    homes, found = definitions(files), {}
+    for file in files:
+        mine = found[file.path] = {}
+        for number, line in enumerate(file.code, 1):
+            included = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+            names = [] if file.header else re.findall(r"(?<!struct )(?<!enum )\b\w+", line)
+            for other in [included.group(1)] if included else [homes[name] for name in names if name in homes]:
+                mine.setdefault(("include/" if other.startswith("hindcast/") else "") + other, number)
+        mine.pop(file.path, None)
+    return found
+
+
+def circles(graph):
+    """The strongly connected sets of two or more nodes (Tarjan 1972)."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in sorted(graph[node]):
+            if other not in index:
+                visit(other)
+            if other in stack:
+                low[node] = min(low[node], low[other])
+        if low[node] == index[node]:
+            at = stack.index(node)
+            if len(stack) - at > 1:
+                found.append(set(stack[at:]))
+            del stack[at:]
+
+    for node in sorted(graph):
+        if node not in index:
+            visit(node)
+    return found
+
+
+def way_back(graph, circle):
+    """A shortest way around a circle from its first file."""
+    start = min(circle)
+    ways = [[start]]
+    for way in ways:
+        for other in sorted(graph[way[-1]]):
+            if other == start:
+                return way + [start]
+            if other in circle and other not in way:
+                ways.append(way + [other])
+
+
+def check_order(files):
+    """Within a room no circle of files, and between rooms no arrow upwards."""
+    files = {file.path: file for file in files if file.folder in ROOMS and file.code}
+    graph = arrows(files.values())
+    for path, file in files.items():
+        for other, number in graph[path].items():
+            if other in files and files[other].folder in above(file.folder):
+                report(file, number, "arrow upwards", f"{file.folder}/ uses {other}")
+    within = {path: {other for other in others if other in files and files[other].folder == files[path].folder}
+              for path, others in graph.items()}
+    for circle in circles(within):
+        way = way_back(within, circle)
+        report(files[way[0]], graph[way[0]][way[1]], "circle", f"{len(circle)} files, {' '.join(sorted(circle))}; "
+               f"such as {' -> '.join(way)}")
+
+
 def check_walks():
     """Each `file.c:function` of the architecture is there."""
     class Page:
@@ -232,15 +317,15 @@ def check_header(file):
 
 
 def main():
-    count = 0
-    for directory, names, files in os.walk(ROOT):
+    files = []
+    for directory, names, found in os.walk(ROOT):
         names[:] = sorted(n for n in names if n not in ("build", "corpus") and (not n.startswith(".") or n == ".ci"))
-        for name in sorted(files):
+        for name in sorted(found):
             path = os.path.relpath(os.path.join(directory, name), ROOT)
             if not name.endswith(TEXT_FILES):
                 continue
             file = File(path)
-            count += 1
+            files.append(file)
             check_text(file)
             check_room(file)
             if file.code:
@@ -252,10 +337,11 @@ def main():
                 if file.header and file.folder in ROOMS:
                     check_header(file)
     check_walks()
+    check_order(files)
     for problem in problems:
         print(problem)
-    print(f"{count} files, {len(problems)} problems")
-    return 1 if problems or count == 0 else 0
+    print(f"{len(files)} files, {len(problems)} problems")
+    return 1 if problems or not files else 0
 
 
 if __name__ == "__main__":
