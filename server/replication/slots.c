@@ -60,8 +60,8 @@ void hc_sv_slot_see(struct hc_sv_slot *slot, hc_tick since) {
 }
 
 void hc_sv_slot_out_of_view(struct hc_sv_slot *slot, hc_tick since) {
-    HC_ASSERT(hc_sv_slot_sees(slot) && since >= slot->since && since != HC_NO_TICK);
-    slot->since = since;
+    HC_ASSERT(hc_sv_slot_sees(slot) && since != HC_NO_TICK);
+    slot->since = hc_tick_max(slot->since, since);
 }
 
 void hc_sv_slot_hide(struct hc_sv_slot *slot) {

@@ -88,7 +88,8 @@ void hc_sv_slot_see(struct hc_sv_slot *slot, hc_tick since);
 
 /// The unit was out of view at a tick before `since`, and counts as seen from `since` on. So no
 /// value of an earlier tick is a baseline any more: a delta lists the inputs since its baseline,
-/// and the client may not know what the player did out of its view.
+/// and the client may not know what the player did out of its view. Looks at events and at snapshots
+/// come in any order, so an earlier `since` than the present one changes nothing.
 void hc_sv_slot_out_of_view(struct hc_sv_slot *slot, hc_tick since);
 
 /// The unit leaves the client's interest set.

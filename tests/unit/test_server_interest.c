@@ -365,6 +365,27 @@ START_TEST(a_unit_that_was_out_of_view_between_two_ticks_is_seen_anew) {
 }
 END_TEST
 
+START_TEST(events_and_snapshots_find_a_unit_out_of_view_in_any_order) {
+    const hc_player own[] = {3};
+    open_world(VIEW, NULL);
+    place(hc_world_player(&world, 3), 0, 0);
+    place(hc_world_player(&world, 5), 60, 0);
+    look(own, 1);
+    struct hc_sv_slot *slot = hc_sv_view_slot(&interest.view, interest.view.first);
+    while (slot->unit != unit_of(5))
+        slot = hc_sv_view_slot(&interest.view, slot->next);
+    place(hc_world_player(&world, 5), 5000, 0);
+    pass();
+    // The next tick is final before it is shown, and its events were looked at.
+    hc_sv_slot_out_of_view(slot, now + 2);
+    hc_sv_slot_out_of_view(slot, now + 1);
+    ck_assert_uint_eq(slot->since, now + 2);
+    narrow(own, 1);
+    ck_assert(!sees(unit_of(5)));
+    close_world();
+}
+END_TEST
+
 START_TEST(a_look_at_another_tick_goes_by_the_states_of_that_tick) {
     const hc_player own[] = {3};
     open_world(VIEW, NULL);
@@ -439,6 +460,7 @@ int main(void) {
     tcase_add_test(tc, a_distance_is_from_the_nearest_own_player_to_the_units_nearest_entity);
     tcase_add_test(tc, a_unit_that_leaps_out_of_view_is_removed_at_once_and_none_is_added);
     tcase_add_test(tc, a_unit_that_was_out_of_view_between_two_ticks_is_seen_anew);
+    tcase_add_test(tc, events_and_snapshots_find_a_unit_out_of_view_in_any_order);
     tcase_add_test(tc, a_look_at_another_tick_goes_by_the_states_of_that_tick);
     tcase_add_test(tc,
                    clients_that_see_everything_leave_each_other_client_its_own_units_and_some_more);
