@@ -593,6 +593,22 @@ FAULTS = {
         "    HC_MARK(\"path-validation-begun\");\n",
         "    peer->address = *from;\n",
     ),
+    "ended-takes-effect": Fault(
+        "server/receive.c",
+        "a late DATA of a connection that has ended takes effect",
+        "    if (received->has_close)\n"
+        "        take_close(server, peer, from, &received->close, now_us);\n"
+        "    hc_sv_peer_close_ended(peer);\n",
+        "    apply(server, peer, from, (struct received *)received, now_us);\n"
+        "    hc_sv_peer_close_ended(peer);\n",
+    ),
+    "close-answered-twice": Fault(
+        "server/receive.c",
+        "a CLOSE has two answers, wherever it comes from",
+        "    hc_sv_outbox_reply(&server->outbox, from, answer, size);\n",
+        "    hc_sv_outbox_reply(&server->outbox, from, answer, size);\n"
+        "    hc_sv_outbox_reply(&server->outbox, from, answer, size);\n",
+    ),
     # ---- Many matches ----
     "place-leaks": Fault(
         "server/matches/placement.c",
