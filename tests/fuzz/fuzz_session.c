@@ -30,7 +30,7 @@ enum {
     ACTIONS = 20,
     TIMEOUT_US = 1500000,
     RECONNECT_US = 3000000,
-    CLIENT_BLOCKS = 2, ///< for the client itself
+    CLIENT_BLOCKS = 3, ///< for the client itself, its messages and its world
     ENOUGH_BLOCKS = 16,
     FLOOD = 300, ///< datagrams, more than waiting replies
     HONEST_USER = 1,

@@ -8,7 +8,8 @@ import sys
 prefix = pathlib.Path(sys.argv[1])
 roots = [prefix / "share/doc" / package for package in sys.argv[2:]]
 # These tell of the sources, which no package has.
-OF_THE_SOURCES = ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "MEASUREMENTS.md", "CHANGELOG.md", "PROMISES.md")
+OF_THE_SOURCES = ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "MEASUREMENTS.md", "CHANGELOG.md", "PROMISES.md",
+                  "COMPATIBILITY.md", "DESIGN.md")
 missing, count = [], 0
 for root in roots:
     documents = list(root.rglob("*.md"))

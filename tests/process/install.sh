@@ -120,7 +120,7 @@ cat >"$work/reader/CMakeLists.txt" <<'CMAKE'
 cmake_minimum_required(VERSION 3.21)
 project(reader LANGUAGES C CXX)
 set(CMAKE_CXX_STANDARD 17)
-find_package(hindcast 0.1 REQUIRED)
+find_package(hindcast 0.2 REQUIRED)
 foreach(language c cpp)
   add_executable(cmake_shared_${language} client.${language})
   target_link_libraries(cmake_shared_${language} PRIVATE hindcast::hindcast)
