@@ -7,6 +7,7 @@
 #include "client/bots/token_feed.h"
 #include "common/elapsed.h"
 #include "common/programs/clock.h"
+#include "common/programs/loop.h"
 #include "common/programs/report.h"
 #include "hindcast/check.h"
 
@@ -66,18 +67,13 @@ struct hc_cl_fleet {
     struct member *members; ///< [member_count] full clients first
 };
 
-static void arm(struct event *timer, uint64_t deadline_us, uint64_t now_us) {
-    struct timeval timeout = hc_clock_span(hc_since(now_us, deadline_us));
-    evtimer_add(timer, &timeout);
-}
-
 /// Sets the timer of a member.
 static void arm_member(struct member *member, uint64_t deadline_us) {
     struct hc_cl_fleet *fleet = member->fleet;
     if (member->bot.light)
         fleet->light_due[(uint32_t)(member - fleet->members) - fleet->config.count] = deadline_us;
     else
-        arm(member->timer, deadline_us, hc_clock_us());
+        hc_loop_arm(member->timer, deadline_us, hc_clock_us());
 }
 
 /// Stops the events of a member; the last one ends the loop.
@@ -193,7 +189,7 @@ static void on_lights(evutil_socket_t descriptor, short events, void *context) {
     fleet->lights_us += TURNS_US;
     if (fleet->lights_us < now) // the datagrams of the skipped turns have been sent now
         fleet->lights_us = now;
-    arm(fleet->lights, fleet->lights_us, hc_clock_us());
+    hc_loop_arm(fleet->lights, fleet->lights_us, hc_clock_us());
 }
 
 /// Chooses the token with which a member joins again; false: there is none now.
@@ -314,7 +310,7 @@ static void leave_all(struct hc_cl_fleet *fleet) {
     }
     fleet->leaving = true;
     fleet->ended_us = now;
-    arm(fleet->end, now + CLOSE_US, now);
+    hc_loop_arm(fleet->end, now + CLOSE_US, now);
     for (uint32_t i = 0; i < fleet->member_count; i++) {
         struct member *member = &fleet->members[i];
         if (member->ended)
@@ -423,14 +419,7 @@ static bool create_sockets(struct hc_cl_fleet *fleet, char *why, size_t why_size
 
 /// Makes the event base and the events of the whole fleet.
 static bool create_base(struct hc_cl_fleet *fleet) {
-    struct event_config *config = event_config_new();
-    if (config == NULL)
-        return false;
-    // Without these, timers are up to 3 ms late, and early by the duration of a callback.
-    event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);
-    event_config_set_flag(config, EVENT_BASE_FLAG_NO_CACHE_TIME);
-    fleet->base = event_base_new_with_config(config);
-    event_config_free(config);
+    fleet->base = hc_loop_create();
     if (fleet->base == NULL)
         return false;
     fleet->term = evsignal_new(fleet->base, SIGTERM, on_end, fleet);
@@ -486,32 +475,26 @@ struct hc_cl_fleet *hc_cl_fleet_create(const struct hc_cl_fleet_config *config, 
     return NULL;
 }
 
-static void free_event(struct event *event) {
-    if (event != NULL)
-        event_free(event);
-}
-
 void hc_cl_fleet_destroy(struct hc_cl_fleet *fleet) {
     if (fleet == NULL)
         return;
     for (uint32_t i = 0; fleet->members != NULL && i < fleet->member_count; i++) {
         struct member *member = &fleet->members[i];
-        free_event(member->readable);
-        free_event(member->timer);
+        hc_loop_free_event(member->readable);
+        hc_loop_free_event(member->timer);
         hc_client_destroy(member->bot.client);
         hc_cl_udp_close(member->bot.udp);
     }
-    free_event(fleet->term);
-    free_event(fleet->interrupt);
-    free_event(fleet->end);
-    free_event(fleet->progress);
-    free_event(fleet->lights);
-    free_event(fleet->profile);
-    free_event(fleet->search);
+    hc_loop_free_event(fleet->term);
+    hc_loop_free_event(fleet->interrupt);
+    hc_loop_free_event(fleet->end);
+    hc_loop_free_event(fleet->progress);
+    hc_loop_free_event(fleet->lights);
+    hc_loop_free_event(fleet->profile);
+    hc_loop_free_event(fleet->search);
     hc_cl_token_feed_close(fleet->feed);
     hc_cl_sockets_close(fleet->sockets);
-    if (fleet->base != NULL)
-        event_base_free(fleet->base);
+    hc_loop_free(fleet->base);
     free(fleet->light_due);
     free(fleet->light_turns);
     free(fleet->members);
@@ -533,14 +516,14 @@ void hc_cl_fleet_run(struct hc_cl_fleet *fleet) {
                                                                     clients);
     fleet->lights_us = fleet->bots.started_us;
     if (config->count_light > 0)
-        arm(fleet->lights, fleet->lights_us, fleet->bots.started_us);
+        hc_loop_arm(fleet->lights, fleet->lights_us, fleet->bots.started_us);
     if (config->churn_per_s > 0 || config->storm > 0)
         event_add(fleet->profile, &profile);
     if (config->next_server != NULL)
         event_add(fleet->search, &search);
     if (config->duration_us != 0)
-        arm(fleet->end, fleet->bots.started_us + config->ramp_us + config->duration_us,
-            fleet->bots.started_us);
+        hc_loop_arm(fleet->end, fleet->bots.started_us + config->ramp_us + config->duration_us,
+                    fleet->bots.started_us);
     if (config->progress != NULL)
         event_add(fleet->progress, &second);
     // A process that sleeps and wakes for single datagrams spends a third of its time on that.
