@@ -14,5 +14,5 @@ bool hc_cl_predict_advance(struct hc_client *client, uint64_t now_us);
 /// When the next tick is due, or the stall begins or counts the next one; after the first snapshot.
 uint64_t hc_cl_predict_deadline(const struct hc_client *client);
 
-/// What the next INPUT reports, also before the first snapshot.
+/// The report of the next INPUT, also before the first snapshot.
 struct hc_cl_input_report hc_cl_predict_report(const struct hc_client *client);

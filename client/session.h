@@ -1,4 +1,4 @@
-/// What a client (hindcast/client.h) offers to bots beside its public face.
+/// The calls of a client (hindcast/client.h) for bots, beside its public face.
 ///
 /// A light client is a link without a world: it loads a server as others do at little cost of its
 /// own, with the handshake, inputs, acks and encryption of a client, but it decodes no snapshot and

@@ -8,7 +8,7 @@
 #include <sodium.h>
 #include <string.h>
 
-/// What the server adds to the keys of a connection.
+/// The server's part of the keys of a connection.
 struct exchange {
     uint8_t server_nonce[HC_NONCE_SIZE];
     uint8_t server_key[HC_EXCHANGE_KEY_SIZE]; ///< the server's ephemeral public key

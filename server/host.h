@@ -1,5 +1,5 @@
-/// What only this project's tests may ask of a server, beside hindcast/server.h: settings that no
-/// program changes, and what its clients never learn.
+/// The calls of a server for this project's tests alone, beside hindcast/server.h: settings that no
+/// program changes, and state that its clients never learn.
 ///
 /// A server is a state machine without I/O. It calls its parts (server/state.h) in this order:
 ///   1. hc_server_receive: a HELLO or CONNECT goes to the handshake, and from there to admission,

@@ -61,7 +61,7 @@ void hc_sv_peer_open(struct hc_sv_peer *peer) {
     hc_sv_client_open(&peer->replication);
 }
 
-// ---- What datagrams carry -----------------------------------------------------------------------
+// ---- Carried parts ------------------------------------------------------------------------------
 
 static void snapshot_acked(void *owner, uint32_t seq) {
     struct hc_sv_peer *peer = owner;
@@ -94,8 +94,8 @@ static void wide_body_acked(void *owner, uint32_t seq) {
     narrow->any &= narrow->tried != seq;
 }
 
-/// What is carried until it is acked or lost, besides messages. A snapshot settles its items, lists
-/// and listed ticks by its place in the sent log.
+/// The parts that datagrams carry until they are acked or lost, besides messages. A snapshot
+/// settles its items, lists and listed ticks by its place in the sent log.
 static const struct hc_carried carried[] = {
     {snapshot_acked, snapshot_lost},
     {names_acked, names_lost},

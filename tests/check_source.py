@@ -274,6 +274,12 @@ def check_functions(file):
             start = None
 
 
+def check_subjects(file):
+    for number, line in enumerate(file.lines, 1):
+        if re.match(r"\s*/// (What|Who|Of which)\b", line):
+            report(file, number, "subject", f"a sentence begins with its thing or agent: {line.strip()}")
+
+
 def check_members(file):
     """A member's or enumerator's comment, which may go on in the next lines, stands alone."""
     start, text = None, ""
@@ -334,6 +340,7 @@ def main():
                 check_identifiers(file)
                 check_functions(file)
                 check_members(file)
+                check_subjects(file)
                 if file.header and file.folder in ROOMS:
                     check_header(file)
     check_walks()

@@ -17,7 +17,7 @@ struct hc_cl_options {
     HC_CL_SETTINGS(HC_CL_SETTING_MEMBER)
     bool given[HC_CL_SETTING_COUNT]; ///< whether the command line sets it
 
-    // What follows from the settings.
+    // These members follow from the settings.
     char host[256], port[6];                       ///< of the server; empty with `spawn`
     struct hc_network_sim_config link, right_link; ///< of each direction
     uint32_t last_step;            ///< clients of the last step; 0: the first that is not held

@@ -1,5 +1,5 @@
-/// What a client knows of the world: the timeline that it predicts and rolls back, the snapshots
-/// that change it, and what of it is shown.
+/// The world as a client knows it: the timeline that it predicts and rolls back, the snapshots
+/// that change it, and the part of it that is shown.
 ///
 /// Calls belong in this order:
 ///   1. hc_cl_world_init;

@@ -38,7 +38,7 @@ struct hc_sv_refused_users *hc_sv_refused_users_create(const struct hc_sv_refuse
 /// Ends the hold of one; the last frees them. NULL is allowed.
 void hc_sv_refused_users_release(struct hc_sv_refused_users *users);
 
-/// What a worker is to do. All zeros: nothing.
+/// The orders of a worker. All zeros: none.
 struct hc_sv_orders {
     bool stop, restarts;                 ///< to close all connections; the clients come back
     bool new_keys;                       ///< to accept tokens of `keys` from now on

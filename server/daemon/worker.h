@@ -35,7 +35,7 @@ enum hc_sv_run_end {
     HC_SV_RUN_WORLD, ///< the world has no more ticks
 };
 
-/// What all workers tell the control thread, and it tells them.
+/// The notices between all workers and the control thread.
 struct hc_sv_run {
     int notice;       ///< an eventfd that wakes the control thread
     atomic_bool ends; ///< the workers end at once

@@ -28,7 +28,7 @@ struct hc_sv_encoding {
     struct hc_input_changes whole; ///< changes of keys, with the fields that are no keys
 };
 
-/// What the encoders of all snapshots share.
+/// The part that the encoders of all snapshots share.
 struct hc_sv_encoder_shared {
     const struct hc_world *world;
     struct hc_value_codec codec;

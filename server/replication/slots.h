@@ -12,7 +12,7 @@
 
 #define HC_SV_NO_SLOT UINT32_MAX
 
-/// What a client sees of the unit in a slot, as the tick shown is looked at.
+/// The view that a client has of the unit in a slot, as the tick shown is looked at.
 struct hc_sv_slot_shown {
     hc_sv_value_id value_id; ///< of a seen unit: its value at the tick shown
     uint16_t inputs;         ///< of a seen unit: ticks of inputs from the tick shown on, at most
@@ -88,8 +88,8 @@ void hc_sv_slot_see(struct hc_sv_slot *slot, hc_tick since);
 
 /// The unit was out of view at a tick before `since`, and counts as seen from `since` on. So no
 /// value of an earlier tick is a baseline any more: a delta lists the inputs since its baseline,
-/// and the client may not know what the player did out of its view. Looks at events and at snapshots
-/// come in any order, so an earlier `since` than the present one changes nothing.
+/// and the client may not know what the player did out of its view. Looks at events and at
+/// snapshots come in any order, so an earlier `since` than the present one changes nothing.
 void hc_sv_slot_out_of_view(struct hc_sv_slot *slot, hc_tick since);
 
 /// The unit leaves the client's interest set.

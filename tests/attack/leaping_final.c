@@ -21,7 +21,7 @@ enum {
     EVENTS_MAX = 40000, ///< events that happen at most
 };
 
-/// What happened, and what each client was told.
+/// The events of the match, and those that each client was told.
 struct match {
     struct hc_sim *sim;
     bool quiet; ///< no key is pressed

@@ -477,8 +477,8 @@ START_TEST(datagram_to_another_path_keeps_nothing_alive_and_is_never_lost) {
 }
 END_TEST
 
-/// What two carried parts learned, in order: the seq, with 100 added for a loss, and 1000 for the
-/// second part.
+/// The ends that two carried parts learned, in order: the seq, with 100 added for a loss, and 1000
+/// for the second part.
 struct learned {
     uint32_t at[64];
     unsigned count;
