@@ -357,8 +357,8 @@ HC_API bool hc_field_fits(const struct hc_field *field, int64_t value);
 static inline bool hc_world_position(const struct hc_world *world, hc_entity entity,
                                      const void *state, int64_t *x, int64_t *y) {
     const struct hc_kind *kind = hc_world_kind(world, entity);
-    int x_field = world->x_of[world->kind_of[entity]],
-        y_field = world->y_of[world->kind_of[entity]];
+    int8_t x_field = world->x_of[world->kind_of[entity]],
+           y_field = world->y_of[world->kind_of[entity]];
     if (x_field < 0)
         return false;
     *x = hc_field_get(&kind->fields[x_field], state);
