@@ -63,7 +63,7 @@ bool hc_client_recent(const struct hc_client *client, struct hc_client_recent *r
     recent->rtt_us = link->connection.srtt_us;
     recent->jitter_us = link->connection.rttvar_us;
     recent->loss_up_ppm = link->losses.up_ppm;
-    recent->loss_down_ppm = hc_cl_losses_down_ppm(&link->connection.replay);
+    recent->loss_down_ppm = hc_cl_losses_down_ppm(&link->connection.received);
     recent->input_buffer = hc_cl_newest_buffer(&link->newest);
     recent->predicted_ticks = client->timing.head - link->newest.snapshot.tick;
     recent->others_ticks = client->config.display_offset;

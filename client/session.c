@@ -612,11 +612,11 @@ size_t hc_client_send(struct hc_client *client, uint8_t out[static HC_DATAGRAM_M
 enum hc_status hc_client_send_message(struct hc_client *client, const void *message, size_t size) {
     if (client->state == HC_CLIENT_LEAVING || client->state == HC_CLIENT_CLOSED)
         return HC_UNEXPECTED;
-    return hc_events_put(&client->link.messages.out, message, size);
+    return hc_reliable_put(&client->link.messages.out, message, size);
 }
 
 const uint8_t *hc_client_next_message(struct hc_client *client, size_t *size) {
-    return hc_events_next(&client->link.messages.in, size);
+    return hc_reliable_next(&client->link.messages.in, size);
 }
 
 enum hc_status hc_client_send_unreliable(struct hc_client *client, const void *message,

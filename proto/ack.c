@@ -5,40 +5,40 @@
 
 #include <string.h>
 
-enum { REPLAY_WORDS = HC_REPLAY_WINDOW / 32 + 1 };
+enum { RECEIVED_WORDS = HC_RECEIVED_WINDOW / 32 + 1 };
 
-_Static_assert(HC_REPLAY_WINDOW % 32 == 0, "the window is whole words");
+_Static_assert(HC_RECEIVED_WINDOW % 32 == 0, "the window is whole words");
 
 static uint32_t word_of(uint32_t seq) {
-    return seq / 32 % REPLAY_WORDS;
+    return seq / 32 % RECEIVED_WORDS;
 }
 
-static bool is_marked(const struct hc_replay *replay, uint32_t seq) {
-    return replay->bits[word_of(seq)] >> seq % 32 & 1;
+static bool is_marked(const struct hc_received *received, uint32_t seq) {
+    return received->bits[word_of(seq)] >> seq % 32 & 1;
 }
 
-enum hc_status hc_replay_check(const struct hc_replay *replay, uint32_t seq) {
+enum hc_status hc_received_check(const struct hc_received *received, uint32_t seq) {
     if (seq == 0)
         return HC_MALFORMED;
-    if (seq > replay->newest)
+    if (seq > received->newest)
         return HC_OK;
-    if (replay->newest - seq >= HC_REPLAY_WINDOW)
+    if (received->newest - seq >= HC_RECEIVED_WINDOW)
         return HC_TOO_OLD;
-    return is_marked(replay, seq) ? HC_DUPLICATE : HC_OK;
+    return is_marked(received, seq) ? HC_DUPLICATE : HC_OK;
 }
 
-void hc_replay_accept(struct hc_replay *replay, uint32_t seq) {
-    HC_ASSERT(hc_replay_check(replay, seq) == HC_OK);
-    if (seq > replay->newest) {
+void hc_received_accept(struct hc_received *received, uint32_t seq) {
+    HC_ASSERT(hc_received_check(received, seq) == HC_OK);
+    if (seq > received->newest) {
         // A word of the ring still holds the marks of seqs one ring earlier.
-        uint32_t words = seq / 32 - replay->newest / 32;
-        if (words > REPLAY_WORDS)
-            words = REPLAY_WORDS;
+        uint32_t words = seq / 32 - received->newest / 32;
+        if (words > RECEIVED_WORDS)
+            words = RECEIVED_WORDS;
         for (uint32_t i = 0; i < words; i++)
-            replay->bits[(seq / 32 - i) % REPLAY_WORDS] = 0;
-        replay->newest = seq;
+            received->bits[(seq / 32 - i) % RECEIVED_WORDS] = 0;
+        received->newest = seq;
     }
-    replay->bits[word_of(seq)] |= 1u << seq % 32;
+    received->bits[word_of(seq)] |= 1u << seq % 32;
 }
 
 /// The bits in the reverse order.
@@ -49,11 +49,11 @@ static uint32_t reverse(uint32_t bits) {
     return __builtin_bswap32(bits);
 }
 
-uint32_t hc_replay_ack_bits(const struct hc_replay *replay) {
-    uint32_t newest = replay->newest, before = newest - 32;
-    uint64_t marks = (uint64_t)replay->bits[word_of(newest)] << 32;
+uint32_t hc_received_ack_bits(const struct hc_received *received) {
+    uint32_t newest = received->newest, before = newest - 32;
+    uint64_t marks = (uint64_t)received->bits[word_of(newest)] << 32;
     if (newest >= 32)
-        marks |= replay->bits[word_of(before)];
+        marks |= received->bits[word_of(before)];
     return reverse((uint32_t)(marks >> newest % 32)); // of the seqs from `before` to newest - 1
 }
 

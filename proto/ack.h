@@ -3,7 +3,7 @@
 /// Seqs start at 1 (in tests elsewhere) and never wrap, because they are nonces. A connection ends
 /// long before they run out. 0 means "none".
 ///
-/// Receiving: hc_replay_check before a datagram is opened, hc_replay_accept after all of it was
+/// Receiving: hc_received_check before a datagram is opened, hc_received_accept after all of it was
 /// read. Sending: hc_sent_next for each datagram, hc_sent_acked for each received one.
 #pragma once
 
@@ -19,9 +19,9 @@ enum {
 };
 
 /// Which of the peer's seqs were received. All zeros: none.
-struct hc_replay {
-    uint32_t newest;                          ///< 0: none yet
-    uint32_t bits[HC_REPLAY_WINDOW / 32 + 1]; ///< ring by seq; one word more than the window
+struct hc_received {
+    uint32_t newest;                            ///< 0: none yet
+    uint32_t bits[HC_RECEIVED_WINDOW / 32 + 1]; ///< ring by seq; one word more than the window
 };
 
 /// One datagram sent.
@@ -48,13 +48,13 @@ struct hc_acked {
 
 /// Checks `seq` and changes nothing: HC_OK, HC_DUPLICATE when received before, HC_TOO_OLD when
 /// behind the window, HC_MALFORMED for 0. The window is that of RFC 6479, in subtraction form.
-enum hc_status hc_replay_check(const struct hc_replay *replay, uint32_t seq);
+enum hc_status hc_received_check(const struct hc_received *received, uint32_t seq);
 
-/// Marks `seq`, for which hc_replay_check returned HC_OK, as received.
-void hc_replay_accept(struct hc_replay *replay, uint32_t seq);
+/// Marks `seq`, for which hc_received_check returned HC_OK, as received.
+void hc_received_accept(struct hc_received *received, uint32_t seq);
 
-/// The ack_bits to send with `ack` = replay->newest.
-uint32_t hc_replay_ack_bits(const struct hc_replay *replay);
+/// The ack_bits to send with `ack` = received->newest.
+uint32_t hc_received_ack_bits(const struct hc_received *received);
 
 /// Starts with `first`, at least 1 (outside of tests 1), as the next seq.
 void hc_sent_init(struct hc_sent *sent, uint32_t first);

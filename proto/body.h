@@ -27,7 +27,7 @@ enum hc_message_type {
     HC_MESSAGE_TICKET = 5,         ///< server: what the client reconnects with
     HC_MESSAGE_PATH_CHALLENGE = 6, ///< server: to a path that is not validated
     HC_MESSAGE_PATH_RESPONSE = 7,  ///< client: validates the path
-    HC_MESSAGE_EVENTS = 8,         ///< both: the game's reliable messages, see events.h
+    HC_MESSAGE_RELIABLE = 8,       ///< both: the game's reliable messages, see events.h
     HC_MESSAGE_UNRELIABLE = 9,     ///< both: the game's unreliable messages, see unreliable.h
     HC_MESSAGE_NAMES = 10,         ///< server: names of the players that the client sees
     HC_MESSAGE_COMPARE = 11,       ///< client: asks where a snapshot differs, see compare.h

@@ -8,7 +8,7 @@
 #include <string.h>
 
 void hc_connection_begin(struct hc_connection *connection, enum hc_connection_end end, uint32_t cid,
-                         const struct hc_seal_keys *keys, struct hc_events_channel *messages,
+                         const struct hc_seal_keys *keys, struct hc_reliable_channel *messages,
                          uint64_t now_us) {
     bool is_client = end == HC_CONNECTION_CLIENT;
     HC_ASSERT(cid != 0);
@@ -22,7 +22,7 @@ void hc_connection_begin(struct hc_connection *connection, enum hc_connection_en
     memcpy(connection->open_key, is_client ? keys->s2c : keys->c2s, HC_SEAL_KEY_SIZE);
     memcpy(connection->continue_key, keys->continues, HC_SEAL_KEY_SIZE);
     hc_sent_init(&connection->sent, 1);
-    hc_events_out_continue(&messages->out);
+    hc_reliable_out_continue(&messages->out);
     hc_unreliable_begin(&messages->unreliable_out); // they were for the connection before
 }
 
@@ -43,7 +43,7 @@ enum hc_status hc_connection_open(const struct hc_connection *connection, const 
     if (status == HC_OK && (cid != connection->cid || hc_connection_is_over(connection)))
         status = HC_UNEXPECTED;
     if (status == HC_OK)
-        status = hc_replay_check(&connection->replay, seq);
+        status = hc_received_check(&connection->received, seq);
     if (status == HC_OK)
         status = hc_seal_open_data(connection->open_key, bytes, size, opened);
     return status == HC_OK ? hc_datagram_get_data(opened, size, data) : status;
@@ -63,7 +63,7 @@ static uint32_t count_lost(struct hc_connection *connection) {
 
 /// Lets all parts know that the datagram is acked.
 static void note_acked(struct hc_connection *connection, uint32_t seq) {
-    hc_events_acked(&connection->messages->out, seq);
+    hc_reliable_acked(&connection->messages->out, seq);
     if (connection->closes_left > 0 && seq >= connection->close_seq)
         connection->closes_left = 0;
     for (unsigned i = 0; i < connection->carried_count; i++)
@@ -89,10 +89,10 @@ enum hc_status hc_connection_accept(struct hc_connection *connection, const stru
     if (status != HC_OK)
         return status;
     accepted->ack = data->ack;
-    accepted->newest = data->seq > connection->replay.newest;
+    accepted->newest = data->seq > connection->received.newest;
     if (accepted->newest)
         connection->newest_us = now_us;
-    hc_replay_accept(&connection->replay, data->seq);
+    hc_received_accept(&connection->received, data->seq);
     connection->received_us = now_us;
     for (uint32_t i = accepted->count; i-- > 0;) // oldest first, so that no acked one is lost
         note_acked(connection, accepted->acked[i].seq);
@@ -129,8 +129,8 @@ bool hc_connection_measure(struct hc_connection *connection, const struct hc_acc
 void hc_connection_put_messages(struct hc_connection *connection, struct hc_writer *body,
                                 size_t room, uint64_t now_us) {
     size_t before = body->at;
-    hc_events_send(&connection->messages->out, body, room, connection->sent.next, now_us,
-                   connection->srtt_us);
+    hc_reliable_send(&connection->messages->out, body, room, connection->sent.next, now_us,
+                     connection->srtt_us);
     hc_unreliable_send(&connection->messages->unreliable_out, body, room - (body->at - before));
 }
 
@@ -138,8 +138,8 @@ size_t hc_connection_wrap(struct hc_connection *connection, uint8_t out[static H
                           size_t body_size, uint64_t now_us) {
     struct hc_data data = {.cid = connection->cid,
                            .seq = hc_sent_next(&connection->sent, now_us),
-                           .ack = connection->replay.newest,
-                           .ack_bits = hc_replay_ack_bits(&connection->replay),
+                           .ack = connection->received.newest,
+                           .ack_bits = hc_received_ack_bits(&connection->received),
                            .body = out + HC_DATA_BODY_AT,
                            .body_size = body_size};
     if (data.seq == 0)
@@ -162,7 +162,8 @@ size_t hc_connection_wrap_exempt(struct hc_connection *connection,
 }
 
 uint32_t hc_connection_ack_delay_us(const struct hc_connection *connection, uint64_t now_us) {
-    uint64_t delay_us = connection->replay.newest > 0 ? hc_since(connection->newest_us, now_us) : 0;
+    uint64_t delay_us =
+        connection->received.newest > 0 ? hc_since(connection->newest_us, now_us) : 0;
     return (uint32_t)(delay_us < HC_ACK_DELAY_MAX_US ? delay_us : HC_ACK_DELAY_MAX_US);
 }
 
@@ -177,7 +178,7 @@ uint64_t hc_connection_lost_us(const struct hc_connection *connection, uint64_t 
 }
 
 bool hc_connection_keys_expired(const struct hc_connection *connection, uint64_t now_us) {
-    return connection->sent.next >= HC_SEQ_RENEW || connection->replay.newest >= HC_SEQ_RENEW ||
+    return connection->sent.next >= HC_SEQ_RENEW || connection->received.newest >= HC_SEQ_RENEW ||
            hc_since(connection->begun_us, now_us) >= HC_KEYS_LIFE_US;
 }
 

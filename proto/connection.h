@@ -15,7 +15,7 @@
 #pragma once
 
 #include "proto/ack.h"
-#include "proto/events.h"
+#include "proto/reliable.h"
 #include "proto/message.h"
 #include "proto/seal.h"
 
@@ -34,7 +34,7 @@ struct hc_carried {
 struct hc_connection {
     uint32_t cid; ///< 0: there was no connection yet
     uint64_t begun_us;
-    struct hc_events_channel *messages; ///< borrowed: they outlive a connection that is resumed
+    struct hc_reliable_channel *messages; ///< borrowed: they outlive a connection that is resumed
 
     const struct hc_carried *carried; ///< [carried_count] borrowed: all but the messages
     unsigned carried_count;
@@ -44,9 +44,9 @@ struct hc_connection {
     uint8_t open_key[HC_SEAL_KEY_SIZE];     ///< of the datagrams received
     uint8_t continue_key[HC_SEAL_KEY_SIZE]; ///< of the proof that a connection continues this one
 
-    struct hc_replay replay;
+    struct hc_received received;
     uint64_t received_us;     ///< when the last valid datagram was received; at first `begun_us`
-    uint64_t newest_us;       ///< when the datagram replay.newest was received
+    uint64_t newest_us;       ///< when the datagram received.newest was received
     uint64_t sent_us;         ///< when the last datagram was sent; at first `begun_us`
     uint32_t acked;           ///< the newest acked seq
     uint32_t loss_checked_to; ///< seqs before it are acked or lost
@@ -74,10 +74,10 @@ struct hc_accepted {
 };
 
 /// Begins a new connection: nothing of an earlier one is left. Messages that are not acked are sent
-/// again; the caller begins new ones (hc_events_channel_begin) unless the session is resumed.
+/// again; the caller begins new ones (hc_reliable_channel_begin) unless the session is resumed.
 /// Unreliable messages that were not sent are dropped.
 void hc_connection_begin(struct hc_connection *connection, enum hc_connection_end end, uint32_t cid,
-                         const struct hc_seal_keys *keys, struct hc_events_channel *messages,
+                         const struct hc_seal_keys *keys, struct hc_reliable_channel *messages,
                          uint64_t now_us);
 
 /// The connection carries these `count` parts of `owner` besides its messages. The parts are

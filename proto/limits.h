@@ -61,7 +61,7 @@ enum {
     HC_CLOSE_PERIOD_US = 75000,     ///< from one of the later CLOSEs to the next
     HC_RESTART_SECONDS_MAX = 300,   ///< seconds of a server's restart, at most; a ticket lives on
     HC_RESTART_SPREAD_US = 1000000, ///< time over which the clients come back after these seconds
-    HC_REPLAY_WINDOW = 256,         ///< a seq so far behind the newest is too old
+    HC_RECEIVED_WINDOW = 256,       ///< a seq so far behind the newest is too old
     HC_LOST_AFTER = 6,              ///< a datagram is lost when one so much later is acked
     HC_ACK_DELAY_MAX_US = 10000000, ///< a longer delay is reported as this
     HC_PHASE_MAX_US = 10000000,     ///< a longer phase is reported as this
@@ -91,9 +91,9 @@ enum {
 
     // ---- Events (5.9) ---------------------------------------------------------------------------
 
-    HC_EVENTS_WINDOW = 256,             ///< numbers on the way, [oldest, oldest + this)
-    HC_EVENTS_BYTES_MAX = 16384,        ///< bytes of the events on the way
-    HC_EVENTS_RESEND_LEAST_US = 100000, ///< an event is resent after this or 5/4 of a round trip
+    HC_RELIABLE_WINDOW = 256,             ///< numbers on the way, [oldest, oldest + this)
+    HC_RELIABLE_BYTES_MAX = 16384,        ///< bytes of the events on the way
+    HC_RELIABLE_RESEND_LEAST_US = 100000, ///< an event is resent after this or 5/4 of a round trip
 
     // ---- Unreliable messages (5.10) -------------------------------------------------------------
 

@@ -1,4 +1,5 @@
-/// The messages other than SNAPSHOT (snapshot.h), EVENTS (events.h) and UNRELIABLE (unreliable.h).
+/// The messages other than SNAPSHOT (snapshot.h), RELIABLE (events.h) and UNRELIABLE
+/// (unreliable.h).
 ///
 ///     WELCOME [1, tick_rate, players, seed, history, future, late_limit, tick, phase_us, [own
 ///     ...],

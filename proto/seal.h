@@ -9,7 +9,7 @@
 ///   4. server: hc_seal_accept, once; it stores the bytes and resends them unchanged.
 ///      client: hc_seal_open_accept; if it refuses, the client forgets the keys;
 ///   5. hc_seal_data for each DATA sent; hc_seal_open_data for each received, between
-///      hc_replay_check and hc_replay_accept.
+///      hc_received_check and hc_received_accept.
 ///
 /// All sealing is crypto_aead_chacha20poly1305_ietf (RFC 8439) with the nonce 8 zero bytes | seq 4,
 /// little-endian; the clear bytes before the sealed part are its AAD.

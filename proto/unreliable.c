@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-_Static_assert(HC_EVENTS_SIZE_MAX <= UINT8_MAX, "a length is one byte, here and on the wire");
+_Static_assert(HC_MESSAGE_SIZE_MAX <= UINT8_MAX, "a length is one byte, here and on the wire");
 _Static_assert(HC_UNRELIABLE_BYTES <= UINT16_MAX, "a queue is indexed by 16 bits");
 
 enum {
@@ -20,7 +20,7 @@ void hc_unreliable_begin(struct hc_unreliable *queue) {
 }
 
 enum hc_status hc_unreliable_put(struct hc_unreliable *queue, const void *message, size_t size) {
-    if (size == 0 || size > HC_EVENTS_SIZE_MAX)
+    if (size == 0 || size > HC_MESSAGE_SIZE_MAX)
         return HC_INVALID;
     size_t used = (size_t)(queue->end - queue->begin);
     if (RECORD + size > sizeof queue->bytes - used)
@@ -77,7 +77,7 @@ enum hc_status hc_unreliable_check(struct hc_values values) {
     while (values.left > 0 && !values.failed) {
         size_t size;
         const uint8_t *message = hc_values_binary(&values, &size);
-        values.failed |= message == NULL || size == 0 || size > HC_EVENTS_SIZE_MAX;
+        values.failed |= message == NULL || size == 0 || size > HC_MESSAGE_SIZE_MAX;
     }
     return hc_values_done(&values);
 }

@@ -1,10 +1,10 @@
 /// Unreliable messages of a game: each arrives once and unaltered, or never.
 ///
-///     UNRELIABLE [9, message, ...]   [1, HC_UNRELIABLE_EACH] binaries of [1, HC_EVENTS_SIZE_MAX]
+///     UNRELIABLE [9, message, ...]   [1, HC_UNRELIABLE_EACH] binaries of [1, HC_MESSAGE_SIZE_MAX]
 ///                                    bytes
 ///
 /// A message is in one datagram at most. Nobody acks it, and a datagram that is received twice
-/// counts once (hc_replay_check), so it never arrives twice. Messages of different datagrams may
+/// counts once (hc_received_check), so it never arrives twice. Messages of different datagrams may
 /// arrive in any order.
 ///
 /// Both ends use two queues: of the messages that wait for a datagram, and of those that wait for
@@ -27,7 +27,7 @@ struct hc_unreliable {
 void hc_unreliable_begin(struct hc_unreliable *queue);
 
 /// Appends a copy of the `size` bytes at `message`. HC_INVALID: size is not in
-/// [1, HC_EVENTS_SIZE_MAX]. HC_FULL: there is no room. Both change nothing.
+/// [1, HC_MESSAGE_SIZE_MAX]. HC_FULL: there is no room. Both change nothing.
 enum hc_status hc_unreliable_put(struct hc_unreliable *queue, const void *message, size_t size);
 
 /// Removes the oldest message; returns its bytes, valid until the next hc_unreliable_put or

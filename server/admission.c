@@ -240,7 +240,7 @@ static struct hc_sv_verdict judge_again(struct hc_sv_clients *clients,
                                         const struct hc_address *from,
                                         const struct hc_sv_peer *peer) {
     bool moves = !hc_address_equal(&peer->address, from);
-    if (moves && peer->connection.replay.newest > 0)
+    if (moves && peer->connection.received.newest > 0)
         return dropped(HC_DUPLICATE); // a late one: the client's DATA show its address
     if (moves && hc_sv_clients_address_is_full(clients, from, peer))
         return denied(HC_DENY_LIMIT);

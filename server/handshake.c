@@ -218,7 +218,7 @@ static void reconnect(struct hc_server *server, struct hc_sv_peer *peer,
         hc_sv_clients_ended(&server->clients, peer, false, false, now_us);
     if (!resumed) {
         hc_sv_program_drop(&server->program, peer);
-        hc_events_channel_begin(&peer->messages);
+        hc_reliable_channel_begin(&peer->messages);
     }
     HC_MARK("client-reconnected");
     // The client begins at the tick of WELCOME, so it sends no inputs for earlier ticks.

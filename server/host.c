@@ -475,7 +475,7 @@ enum hc_status hc_server_send_message(struct hc_server *server, uint32_t cid, co
     struct hc_sv_peer *peer = hc_sv_clients_of_cid(&server->clients, cid);
     if (peer == NULL || !hc_sv_peer_has_session(peer))
         return HC_UNEXPECTED;
-    enum hc_status status = hc_events_put(&peer->messages.out, message, size);
+    enum hc_status status = hc_reliable_put(&peer->messages.out, message, size);
     if (status == HC_FULL)
         hc_sv_sessions_close(server, peer, HC_CLOSE_TIMEOUT, now_us);
     return status;

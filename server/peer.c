@@ -15,7 +15,7 @@ size_t hc_sv_peer_layout(struct hc_sv_peer *peer, struct hc_sv_replicator *repli
                          uint8_t *base) {
     size_t used = 0;
     peer->seen = hc_carve(base, &used, HC_OWN_PLAYERS_MAX * sizeof *peer->seen);
-    peer->messages.bytes = hc_carve(base, &used, HC_EVENTS_CHANNEL_BYTES);
+    peer->messages.bytes = hc_carve(base, &used, HC_RELIABLE_CHANNEL_BYTES);
     const struct hc_world *world = replicator->config.world;
     uint8_t *answer = hc_carve(base, &used, hc_unit_bytes(world));
     if (base != NULL)
@@ -57,7 +57,7 @@ void hc_sv_peer_open(struct hc_sv_peer *peer) {
     peer->forged = 0;
     peer->unproven_us = 0;
     memset(peer->seen, 0, HC_OWN_PLAYERS_MAX * sizeof *peer->seen);
-    hc_events_channel_begin(&peer->messages);
+    hc_reliable_channel_begin(&peer->messages);
     hc_sv_client_open(&peer->replication);
 }
 
@@ -145,7 +145,7 @@ void hc_sv_peer_prefetch(const struct hc_sv_peer *peer) {
     hc_prefetch(peer, offsetof(struct hc_sv_peer, connection.sent.ring));
     hc_sv_client_prefetch(&peer->replication);
     hc_prefetch(&peer->names, 1);
-    hc_prefetch(&peer->messages.out, offsetof(struct hc_events_out, sendings));
+    hc_prefetch(&peer->messages.out, offsetof(struct hc_reliable_out, sendings));
     hc_prefetch(&peer->messages.unreliable_out, 1);
 }
 

@@ -126,7 +126,7 @@ struct hc_sv_peer {
     struct hc_sv_names names;        ///< of the connection
     struct hc_sv_answer answer;      ///< of the connection
     struct hc_difference difference; ///< of the CLOSE of a client that computes another world
-    struct hc_events_channel messages;
+    struct hc_reliable_channel messages;
     struct hc_sv_user user;
     struct hc_sv_unread unread; ///< of the session
     unsigned ended_next;        ///< in this peer's ring of ended connections

@@ -148,7 +148,7 @@ void hc_sv_program_arrived(struct hc_sv_program *program, uint32_t messages, uin
 }
 
 void hc_sv_program_drop(struct hc_sv_program *program, const struct hc_sv_peer *peer) {
-    program->messages -= hc_events_channel_unread(&peer->messages);
+    program->messages -= hc_reliable_channel_unread(&peer->messages);
     program->unreliable -= hc_unreliable_count(&peer->messages.unreliable_in);
 }
 
@@ -166,7 +166,7 @@ const uint8_t *hc_sv_program_next_message(struct hc_sv_program *program,
         struct hc_sv_peer *peer = &clients->peers[program->message_cursor];
         const uint8_t *message = NULL;
         if (hc_sv_peer_has_session(peer))
-            message = hc_events_next(&peer->messages.in, &received->size);
+            message = hc_reliable_next(&peer->messages.in, &received->size);
         if (message != NULL) {
             program->messages--;
             describe(peer, received);

@@ -31,9 +31,9 @@ static enum hc_status read_message(struct hc_server *server, const struct hc_sv_
     case HC_MESSAGE_PATH_RESPONSE:
         received->has_response = true;
         return hc_message_get_path(&server->reading.body, received->response);
-    case HC_MESSAGE_EVENTS:
+    case HC_MESSAGE_RELIABLE:
         received->has_events = true;
-        return hc_events_check(&peer->messages.in, hc_body_values(&server->reading.body));
+        return hc_reliable_check(&peer->messages.in, hc_body_values(&server->reading.body));
     case HC_MESSAGE_UNRELIABLE:
         received->has_unreliable = true;
         return hc_unreliable_check(hc_body_values(&server->reading.body));
@@ -122,7 +122,7 @@ static void apply(struct hc_server *server, struct hc_sv_peer *peer, const struc
         hc_sv_path_response(server, peer, from, received->response, now_us);
     if (received->has_events)
         hc_sv_program_arrived(&server->program,
-                              hc_events_channel_take(&peer->messages, &server->reading.body), 0);
+                              hc_reliable_channel_take(&peer->messages, &server->reading.body), 0);
     if (received->has_unreliable)
         take_unreliable(server, peer);
     if (received->has_input)

@@ -18,7 +18,7 @@
 /// ticket waits for a datagram of the client, which shows that the client has its ACCEPT.
 static bool ticket_due(struct hc_server *server, struct hc_sv_peer *peer, uint64_t now_us) {
     struct hc_sv_ticket *ticket = &peer->ticket;
-    if (peer->connection.replay.newest == 0)
+    if (peer->connection.received.newest == 0)
         return false;
     if (!ticket->any || hc_since(ticket->made_us, now_us) >= HC_TICKET_RENEW_US) {
         *ticket = (struct hc_sv_ticket){.any = true, .made_us = now_us};
@@ -43,7 +43,7 @@ static void put_messages(struct hc_server *server, struct hc_sv_peer *peer, stru
                          size_t room, uint64_t now_us) {
     hc_sv_desync_put(&server->world, peer, body);
     hc_connection_put_messages(&peer->connection, body,
-                               room < HC_EVENTS_ROOM_MIN ? HC_EVENTS_ROOM_MIN : room, now_us);
+                               room < HC_RELIABLE_ROOM_MIN ? HC_RELIABLE_ROOM_MIN : room, now_us);
     if (ticket_due(server, peer, now_us))
         put_ticket(peer, body, now_us);
     hc_sv_naming_put(&server->clients, &server->replicator, peer, body, now_us);
@@ -81,14 +81,14 @@ static size_t send_messages(struct hc_server *server, struct hc_sv_peer *peer,
 /// Whether the peer may be sent another DATA. Few are allowed before its first one, because the
 /// address may be that of an amplification's victim.
 static bool may_send(const struct hc_sv_peer *peer) {
-    return peer->connection.replay.newest > 0 ||
+    return peer->connection.received.newest > 0 ||
            peer->connection.sent.next + peer->accept_repeated <= HC_SILENT_MAX;
 }
 
 /// Sends the ACCEPT again, once, to a client that has sent no DATA for a while: it may be lost, and
 /// the client would ask for it only later. Returns the size, or 0.
 static size_t repeat_accept(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX]) {
-    if (peer->connection.replay.newest > 0 || peer->accept_repeated ||
+    if (peer->connection.received.newest > 0 || peer->accept_repeated ||
         peer->connection.sent.next <= HC_SILENT_ACCEPT || !hc_sv_peer_has_session(peer))
         return 0;
     HC_MARK("accept-repeated");

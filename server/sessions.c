@@ -18,7 +18,7 @@ void hc_sv_sessions_drop(struct hc_server *server, struct hc_sv_peer *peer,
     hc_sv_players_leave(&server->clients.players, hc_sv_clients_place(&server->clients, peer),
                         client->own_count, client->own);
     hc_sv_program_drop(&server->program, peer);
-    bool never_received = kind == HC_SERVER_EVENT_TIMEOUT && peer->connection.replay.newest == 0;
+    bool never_received = kind == HC_SERVER_EVENT_TIMEOUT && peer->connection.received.newest == 0;
     if (peer->state == HC_SV_PEER_PLAYING)
         hc_sv_clients_ended(&server->clients, peer, never_received, ending == HC_SV_END_CLOSED,
                             now_us);
@@ -43,7 +43,8 @@ static void lose(struct hc_server *server, struct hc_sv_peer *peer, uint64_t now
     }
     hc_sv_program_changed(&server->program, peer, HC_SERVER_EVENT_LOST);
     server->stats.lost++;
-    hc_sv_clients_ended(&server->clients, peer, peer->connection.replay.newest == 0, false, now_us);
+    hc_sv_clients_ended(&server->clients, peer, peer->connection.received.newest == 0, false,
+                        now_us);
     hc_sv_peer_lose(peer, now_us + server->config.linger_us, now_us);
 }
 

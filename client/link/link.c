@@ -14,11 +14,11 @@ bool hc_cl_link_init(struct hc_cl_link *link, const struct hc_client_config *con
     link->stats = stats;
     hc_cl_handshake_init(&link->handshake, config, now_us);
     hc_cl_inputs_init(&link->inputs, config->game, config->players);
-    link->messages.bytes = hc_allocate(config->allocator, HC_EVENTS_CHANNEL_BYTES);
+    link->messages.bytes = hc_allocate(config->allocator, HC_RELIABLE_CHANNEL_BYTES);
     if (link->messages.bytes == NULL)
         return false;
-    hc_events_channel_begin(&link->messages);
-    stats->memory_bytes += HC_EVENTS_CHANNEL_BYTES;
+    hc_reliable_channel_begin(&link->messages);
+    stats->memory_bytes += HC_RELIABLE_CHANNEL_BYTES;
     return true;
 }
 
@@ -57,7 +57,7 @@ void hc_cl_link_begin(struct hc_cl_link *link, struct hc_cl_answer *answer, uint
                         &link->messages, now_us);
     sodium_memzero(&answer->keys, sizeof answer->keys);
     if (again && !answer->welcome.resumed)
-        hc_events_channel_begin(&link->messages);
+        hc_reliable_channel_begin(&link->messages);
 }
 
 enum hc_status hc_cl_link_check_reset(const struct hc_cl_link *link, const uint8_t *bytes,
@@ -106,9 +106,9 @@ enum hc_status hc_cl_link_read(struct hc_cl_link *link, enum hc_message_type typ
     case HC_MESSAGE_PATH_CHALLENGE:
         messages->has_path = true;
         return hc_message_get_path(&link->body, messages->path);
-    case HC_MESSAGE_EVENTS:
+    case HC_MESSAGE_RELIABLE:
         messages->has_events = true;
-        return hc_events_check(&link->messages.in, hc_body_values(&link->body));
+        return hc_reliable_check(&link->messages.in, hc_body_values(&link->body));
     case HC_MESSAGE_UNRELIABLE:
         messages->has_unreliable = true;
         return hc_unreliable_check(hc_body_values(&link->body));
@@ -170,7 +170,7 @@ bool hc_cl_link_take_messages(struct hc_cl_link *link, const struct hc_cl_link_m
         memcpy(link->reset_token, messages->ticket.reset_token, sizeof link->reset_token);
     }
     if (messages->has_events)
-        hc_events_channel_take(&link->messages, &link->body);
+        hc_reliable_channel_take(&link->messages, &link->body);
     if (messages->has_unreliable)
         take_unreliable(link);
     return messages->has_path && take_challenge(link, messages->path);
@@ -260,7 +260,7 @@ void hc_cl_link_put_path(struct hc_cl_link *link, struct hc_writer *body) {
 }
 
 size_t hc_cl_link_reserve(const struct hc_cl_link *link, bool messages) {
-    const struct hc_events_channel *channel = &link->messages;
+    const struct hc_reliable_channel *channel = &link->messages;
     bool any = channel->out.oldest != channel->out.next ||
                hc_unreliable_count(&channel->unreliable_out) > 0;
     size_t path = link->path.due ? HC_PATH_MESSAGE_SIZE : 0;

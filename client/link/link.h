@@ -35,7 +35,7 @@ struct hc_cl_path {
 struct hc_cl_link {
     const struct hc_client_config *config; ///< borrowed
     struct hc_client_stats *stats;         ///< The counts of the client; borrowed.
-    struct hc_events_channel
+    struct hc_reliable_channel
         messages; ///< The messages of the game; a resumed connection keeps them.
     struct hc_cl_handshake handshake;
     struct hc_connection connection;

@@ -14,13 +14,13 @@ void hc_cl_losses_count(struct hc_cl_losses *losses, uint32_t acked, uint32_t lo
         losses->up_ppm += (MILLION - losses->up_ppm) >> LOSS_SHIFT;
 }
 
-uint32_t hc_cl_losses_down_ppm(const struct hc_replay *replay) {
+uint32_t hc_cl_losses_down_ppm(const struct hc_received *received) {
     uint32_t missing = 0, examined = 0;
     for (uint32_t back = HC_LOST_AFTER; back < HC_LOST_AFTER + LOSS_SPAN; back++) {
-        if (back >= replay->newest)
+        if (back >= received->newest)
             break;
         examined++;
-        missing += hc_replay_check(replay, replay->newest - back) == HC_OK;
+        missing += hc_received_check(received, received->newest - back) == HC_OK;
     }
     return examined == 0 ? 0 : (uint32_t)((uint64_t)missing * MILLION / examined);
 }

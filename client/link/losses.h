@@ -13,4 +13,4 @@ void hc_cl_losses_count(struct hc_cl_losses *losses, uint32_t acked, uint32_t lo
 
 /// The share of the server's newest 64 datagrams that have not arrived, in millionths. Those that
 /// may still come are left out.
-uint32_t hc_cl_losses_down_ppm(const struct hc_replay *replay);
+uint32_t hc_cl_losses_down_ppm(const struct hc_received *received);

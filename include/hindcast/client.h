@@ -295,7 +295,7 @@ HC_API bool hc_client_poll_event(struct hc_client *client, struct hc_client_even
 
 /// Sends `size` bytes at `message`, copied, to the server's game. Messages arrive once and in
 /// order, until the client reconnects without a resumed session. HC_INVALID: `size` not in
-/// [1, HC_EVENTS_SIZE_MAX]. HC_UNEXPECTED: the client leaves or is closed. HC_FULL: too many
+/// [1, HC_MESSAGE_SIZE_MAX]. HC_UNEXPECTED: the client leaves or is closed. HC_FULL: too many
 /// messages are not acked yet. On failure nothing changes.
 HC_API enum hc_status hc_client_send_message(struct hc_client *client, const void *message,
                                              size_t size);
@@ -306,7 +306,7 @@ HC_API enum hc_status hc_client_send_message(struct hc_client *client, const voi
 HC_API const uint8_t *hc_client_next_message(struct hc_client *client, size_t *size);
 
 /// Sends `size` bytes at `message`, copied, to the server's game at most once: they arrive with one
-/// datagram or never, and in any order. HC_INVALID: `size` not in [1, HC_EVENTS_SIZE_MAX].
+/// datagram or never, and in any order. HC_INVALID: `size` not in [1, HC_MESSAGE_SIZE_MAX].
 /// HC_UNEXPECTED: the client is not connected. HC_FULL: messages of about 1000 bytes wait for a
 /// datagram already; this one is dropped.
 HC_API enum hc_status hc_client_send_unreliable(struct hc_client *client, const void *message,

@@ -6,9 +6,9 @@
 HC_C_BEGIN
 
 enum {
-    HC_DATAGRAM_MAX = 1200,   ///< bytes of a datagram in either direction
-    HC_OWN_PLAYERS_MAX = 4,   ///< local players of one connection
-    HC_EVENTS_SIZE_MAX = 255, ///< bytes of a game's message in either direction
+    HC_DATAGRAM_MAX = 1200,    ///< bytes of a datagram in either direction
+    HC_OWN_PLAYERS_MAX = 4,    ///< local players of one connection
+    HC_MESSAGE_SIZE_MAX = 255, ///< bytes of a game's message in either direction
 };
 
 /// The reason why a CONNECT was denied. A newer server may give one that is not listed here.

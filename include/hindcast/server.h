@@ -173,7 +173,7 @@ struct hc_server_session {
 struct hc_server_message {
     uint32_t cid;
     uint64_t client_id;
-    size_t size; ///< bytes, [1, HC_EVENTS_SIZE_MAX]
+    size_t size; ///< bytes, [1, HC_MESSAGE_SIZE_MAX]
 };
 
 /// CONNECTs that were denied for one reason.
@@ -307,7 +307,7 @@ HC_API bool hc_server_next_game_event(struct hc_server *server, struct hc_server
 
 /// Sends the `size` bytes at `message`, copied, to a client's game, once and in order, even if
 /// datagrams are lost. HC_UNEXPECTED: there is no client `cid`. HC_INVALID: size not in
-/// [1, HC_EVENTS_SIZE_MAX]. HC_FULL: too many messages are not acked; the client is dropped,
+/// [1, HC_MESSAGE_SIZE_MAX]. HC_FULL: too many messages are not acked; the client is dropped,
 /// because none may be left out.
 HC_API enum hc_status hc_server_send_message(struct hc_server *server, uint32_t cid,
                                              const void *message, size_t size, uint64_t now_us);
@@ -320,7 +320,7 @@ HC_API const uint8_t *hc_server_next_message(struct hc_server *server,
 
 /// Sends the `size` bytes at `message`, copied, to a client's game at most once: they arrive with
 /// one datagram or never, and in any order. HC_UNEXPECTED: client `cid` is not connected.
-/// HC_INVALID: size not in [1, HC_EVENTS_SIZE_MAX]. HC_FULL: messages of about 1000 bytes wait for
+/// HC_INVALID: size not in [1, HC_MESSAGE_SIZE_MAX]. HC_FULL: messages of about 1000 bytes wait for
 /// a datagram already; this one is dropped.
 HC_API enum hc_status hc_server_send_unreliable(struct hc_server *server, uint32_t cid,
                                                 const void *message, size_t size);

@@ -289,7 +289,7 @@ enum ending { KICKED, BY_GAME, REFUSED, DESYNC, TOO_OLD, OVERRUN, LOST, LEFT, EN
 
 /// Ends the session of an account, and waits until it has ended.
 static void end_session(struct accounts *accounts, struct account *account, enum ending ending) {
-    uint8_t bytes[16], message[HC_EVENTS_SIZE_MAX] = {0};
+    uint8_t bytes[16], message[HC_MESSAGE_SIZE_MAX] = {0};
     struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
     struct hc_server *host = accounts->host;
     uint64_t user = 1 + (uint64_t)(account - accounts->all), wait_s = 1;

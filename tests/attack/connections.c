@@ -20,8 +20,8 @@ enum { ROOM = 200 };
 /// Makes a message: its number, the count received from the other side, and bytes that follow from
 /// the number.
 static size_t make_message(uint32_t number, uint32_t received,
-                           uint8_t out[static HC_EVENTS_SIZE_MAX]) {
-    struct hc_writer writer = hc_bytes_writer(out, HC_EVENTS_SIZE_MAX);
+                           uint8_t out[static HC_MESSAGE_SIZE_MAX]) {
+    struct hc_writer writer = hc_bytes_writer(out, HC_MESSAGE_SIZE_MAX);
     size_t more = (size_t)(hc_random(61, number, 0, 0) % 24);
     hc_bytes_put_u32(&writer, number);
     hc_bytes_put_u32(&writer, received);
@@ -33,7 +33,7 @@ static size_t make_message(uint32_t number, uint32_t received,
 /// Checks the next message; returns the count that the other side had received.
 static uint32_t check_message(struct attack *attack, struct stream *stream, const uint8_t *bytes,
                               size_t size) {
-    uint8_t expected[HC_EVENTS_SIZE_MAX];
+    uint8_t expected[HC_MESSAGE_SIZE_MAX];
     struct hc_reader reader = hc_bytes_reader(bytes, size);
     hc_bytes_get_u32(&reader);
     uint32_t received = hc_bytes_get_u32(&reader);
@@ -47,7 +47,7 @@ static void exchange(struct attack *attack, struct honest_players *players, stru
     struct hc_client *client = hc_sim_client(players->sim, 0);
     struct hc_server *host = hc_sim_host(players->sim);
     struct hc_server_message received;
-    uint8_t bytes[HC_EVENTS_SIZE_MAX];
+    uint8_t bytes[HC_MESSAGE_SIZE_MAX];
     const uint8_t *message;
     size_t size;
     uint32_t acknowledged = down->sent; // by the client, in its messages

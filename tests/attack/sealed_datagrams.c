@@ -139,7 +139,7 @@ void attack_replay(struct attack *attack) {
 /// The window's expected answer, by a set that forgets nothing.
 static enum hc_status expected_status(const uint8_t *seen, uint32_t first, uint32_t newest,
                                       uint32_t seq) {
-    if (newest != 0 && seq + (uint64_t)HC_REPLAY_WINDOW <= newest)
+    if (newest != 0 && seq + (uint64_t)HC_RECEIVED_WINDOW <= newest)
         return HC_TOO_OLD;
     return seen[seq - first] ? HC_DUPLICATE : HC_OK;
 }
@@ -150,7 +150,7 @@ void attack_replay_window(struct attack *attack) {
     uint64_t passed = 0;
     for (uint32_t round = 0; round < ROUNDS; round++) {
         struct hc_rng rng = hc_rng_init(32, round);
-        struct hc_replay replay = {.newest = 0};
+        struct hc_received received = {.newest = 0};
         // From the beginning, over 2^31, and up to the last there is.
         uint32_t first = round % 3 == 0   ? 1
                          : round % 3 == 1 ? (UINT32_C(1) << 31) - SEQS / 2
@@ -162,11 +162,11 @@ void attack_replay_window(struct attack *attack) {
             uint32_t seq = hc_rng_below(&rng, 3) == 0 || at - first < back ? at : at - back;
             at += hc_rng_below(&rng, hc_rng_below(&rng, 50) == 0 ? 400 : 3);
             enum hc_status right = expected_status(seen, first, newest, seq);
-            enum hc_status status = hc_replay_check(&replay, seq);
+            enum hc_status status = hc_received_check(&received, seq);
             attack_try(attack, status != right);
             if (status != HC_OK)
                 continue;
-            hc_replay_accept(&replay, seq);
+            hc_received_accept(&received, seq);
             seen[seq - first] = 1;
             newest = seq > newest ? seq : newest;
             passed++;

@@ -410,10 +410,10 @@ def malformed(t):
         "input-run-longer": inp(now, 0, 0, 0, 0, 1, run + b"\0"), "input-run-shorter": inp(now, 0, 0, 0, 0, 1, run[:1]),
         "input-run-padding-not-zero": inp(now, 0, 0, 0, 0, 1, run[:1] + bytes([run[1] | 0x80])), "input-run-without-count": inp(now, 0, 0, 0, 0, 0, b"\0"),
         "input-a-value-missing": inp(now, 0, 0, 0, 0, 0), "input-a-value-too-many": inp(now, 0, 0, 0, 0, 0, b"", 0), "input-a-boolean": inp(now, False, 0, 0, 0, 0, b""),
-        "events-none": pack([EVENTS, 1]), "events-number-0": pack([EVENTS, 0, b"a"]), "events-number-too-large": pack([EVENTS, NO_TICK, b"a"]),
-        "events-empty-event": pack([EVENTS, 1, b""]), "events-256-bytes": pack([EVENTS, 1, bytes(256)]), "events-gap-first": pack([EVENTS, 1, 1, b"a"]),
-        "events-gap-last": pack([EVENTS, 1, b"a", 1]), "events-gap-beside-gap": pack([EVENTS, 1, b"a", 1, 1, b"b"]), "events-gap-0": pack([EVENTS, 1, b"a", 0, b"b"]),
-        "events-gap-255": pack([EVENTS, 1, b"a", 255, b"b"]), "events-256-ahead": pack([EVENTS, 257, b"a"]),
+        "events-none": pack([RELIABLE, 1]), "events-number-0": pack([RELIABLE, 0, b"a"]), "events-number-too-large": pack([RELIABLE, NO_TICK, b"a"]),
+        "events-empty-event": pack([RELIABLE, 1, b""]), "events-256-bytes": pack([RELIABLE, 1, bytes(256)]), "events-gap-first": pack([RELIABLE, 1, 1, b"a"]),
+        "events-gap-last": pack([RELIABLE, 1, b"a", 1]), "events-gap-beside-gap": pack([RELIABLE, 1, b"a", 1, 1, b"b"]), "events-gap-0": pack([RELIABLE, 1, b"a", 0, b"b"]),
+        "events-gap-255": pack([RELIABLE, 1, b"a", 255, b"b"]), "events-256-ahead": pack([RELIABLE, 257, b"a"]),
         "unreliable-none": pack([UNRELIABLE]), "unreliable-empty": pack([UNRELIABLE, b""]), "unreliable-256-bytes": pack([UNRELIABLE, bytes(256)]),
         "unreliable-17": pack([UNRELIABLE] + [b"a"] * 17), "unreliable-a-number": pack([UNRELIABLE, 1]),
         "1167-values-of-one-byte": b"\xdc" + struct.pack(">H", 1163) + b"\x07" + b"\xc0" * 1162,
@@ -477,8 +477,8 @@ def malformed(t):
 
 def events(t, c):
     """An arena sends no events; it acknowledges those that come, repeated, out of order and with gaps."""
-    bodies = [pack([EVENTS, 1, b"one"]), pack([EVENTS, 1, b"one", b"two"]), pack([EVENTS, 4, b"four", 2, b"seven"]),
-              pack([EVENTS, 3, b"three"]), pack([EVENTS, 1, bytes(255)]), pack([EVENTS, 250, b"far"])]
+    bodies = [pack([RELIABLE, 1, b"one"]), pack([RELIABLE, 1, b"one", b"two"]), pack([RELIABLE, 4, b"four", 2, b"seven"]),
+              pack([RELIABLE, 3, b"three"]), pack([RELIABLE, 1, bytes(255)]), pack([RELIABLE, 250, b"far"])]
     seqs = []
     for b in bodies:
         c.send(body=b)

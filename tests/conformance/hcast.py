@@ -16,7 +16,7 @@ MAGIC = b"HCAST02"
 NO_TICK = 0xFFFFFFFF
 SO_RXQ_OVFL = 40                        # Linux: with each datagram, how many were dropped before it
 HELLO, COOKIE, CONNECT, ACCEPT, DENY, VERSION, DATA, RESET = 1, 2, 3, 4, 5, 6, 0x40, 0x41
-WELCOME, INPUT, SNAPSHOT, CLOSE, TICKET, CHALLENGE, RESPONSE, EVENTS, UNRELIABLE, NAMES, COMPARE, DIFFERS = range(1, 13)
+WELCOME, INPUT, SNAPSHOT, CLOSE, TICKET, CHALLENGE, RESPONSE, RELIABLE, UNRELIABLE, NAMES, COMPARE, DIFFERS = range(1, 13)
 
 
 class Malformed(Exception):
@@ -751,12 +751,12 @@ class Client:
         if kind == DIFFERS:
             need(read_differs(self.reader, m) is not None, "DIFFERS")
             return lambda: None
-        need(kind == EVENTS and len(m) >= 3, "an unknown type, %s" % kind)
+        need(kind == RELIABLE and len(m) >= 3, "an unknown type, %s" % kind)
         number_in(m[1], 1, 4294967294, "number of an event")
         number, events = m[1], {}
         for i, x in enumerate(m[2:], 2):
             need(isinstance(x, bytes) and 1 <= len(x) <= 255 or type(x) is int and 1 <= x <= 254 and
-                 2 < i < len(m) - 1 and isinstance(m[i - 1], bytes) and isinstance(m[i + 1], bytes), "EVENTS")
+                 2 < i < len(m) - 1 and isinstance(m[i - 1], bytes) and isinstance(m[i + 1], bytes), "RELIABLE")
             if isinstance(x, bytes):
                 events[number] = x
             number += 1 if isinstance(x, bytes) else x

@@ -84,7 +84,7 @@ def malformed_messages():
     deep = b"\xc0"
     for _ in range(8):
         deep = b"\x91" + deep
-    events, names = lambda *values: pack([EVENTS, *values]), lambda *values: pack([NAMES, *values])
+    events, names = lambda *values: pack([RELIABLE, *values]), lambda *values: pack([NAMES, *values])
     return [
         ("a body that ends within a message", b"\x93\x70\x01"),
         ("a message that is no array", b"\xc0"),
@@ -158,5 +158,5 @@ def bodies(w):
         "rejected": listed(snapshots(rejected_snapshots(w))),
         "well_formed": [
             pack([SNAPSHOT, next_snapshot(w).bytes()]), pack([CHALLENGE, bytes(8)]), pack([DIFFERS, 108, 1, b"\1"]),
-            pack([EVENTS, 4, b"a", 3, bytes(255)]),
+            pack([RELIABLE, 4, b"a", 3, bytes(255)]),
             pack([UNRELIABLE] + [b"a"] * 16), pack([NAMES, 0, 5, b"a" * 32, 2, NO_TICK - 1, b"b"]), b"\x92\x70" + b"\x91" * 7 + b"\xc0", b""]}

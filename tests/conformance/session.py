@@ -71,8 +71,8 @@ class Session:
         former, self.log = self.client, []
         self.note("server", "RESET", struct.pack("<BI", RESET, former.cid) + former.reset_token)
         self.connect(1, *former.ticket, 130, 1, former)
-        self.from_client(self.inputs(130, 0), [EVENTS, 2, b"again"])
-        self.from_server([EVENTS, 4, b"four"])
+        self.from_client(self.inputs(130, 0), [RELIABLE, 2, b"again"])
+        self.from_server([RELIABLE, 4, b"four"])
         return self.log
 
     def from_client(self, *messages):
@@ -108,7 +108,7 @@ class Session:
             103, 103, 39, 103, [102], phase=2500, ack_delay=1300, chain=0xDBF794C6CE0168FB, roster=[(0, 90, 0)], units={
                 0: (NOTHING, referee(103, 7000)), 1: (NOTHING, runner(103, 3378, shot(9), None, inp=LEFT, age=1)),
                 2: (NOTHING, shooter(103, 3200, 3760, 0, 0, 0)), 3: (NOTHING, absent(103, 5)), 4: (NOTHING, pickup(103, 1))}))
-        self.from_client(self.inputs(104, 700, DOWN, DOWN), [EVENTS, 1, b"from the client"])
+        self.from_client(self.inputs(104, 700, DOWN, DOWN), [RELIABLE, 1, b"from the client"])
         self.from_server([CHALLENGE, fix(8, 50)], snapshot=w.snapshot(
             106, 105, 42, 104, [104], base=103, how=LINEAR, forced=[(0, 103, 1)], roster=[(2, 104, 1), (2, 107, 0)],
             events={103: [(2, 0, 0)], 104: []}, runs={1: [(105, [TURNED, SHOT]), (108, [LEFT])]}, units={
@@ -118,14 +118,14 @@ class Session:
             corrections=[(104, 1, (103, False), runner(104, 3351, shot(8), None, inp=LEFT, age=2)),
                          (104, 5, NOTHING, pickup(104, 0))]))
         self.from_client(self.inputs(107, 900, ASIDE, AIMED), [RESPONSE, fix(8, 50)])
-        self.from_server([EVENTS, 1, b"one", 1, b"three"], [UNRELIABLE, b"now", b"or never"],
+        self.from_server([RELIABLE, 1, b"one", 1, b"three"], [UNRELIABLE, b"now", b"or never"],
                          [112, b"of a later version", [-1, None]], snapshot=w.snapshot(
             108, 107, 44, 106, [106], base=106, how=LINEAR, units={
                 0: (AGAIN, referee(107, 6996)), 1: (AGAIN, runner(107, 3272, shot(5), [3290, 1420, 2, 64, 9], 70, SHOT, 1)),
                 2: (AGAIN, shooter(107, 3206, 3780, 400, 400, 12, ASIDE, 1, 80)), 4: (2, pickup(107, 0))},
             corrections=[(106, 2, (103, False), shooter(106, 3200, 3773, 0, 400, 9, DOWN, 2, 80)),
                          (104, 1, (106, True), runner(104, 3351, shot(8), [3322, 1408, 0, 64, 12], inp=LEFT, age=2))]))
-        self.from_server([EVENTS, 2, b"two"], [NAMES, 0, 91, "J\u00fcrgen".encode(), OWN, 103, b"Ann"])
+        self.from_server([RELIABLE, 2, b"two"], [NAMES, 0, 91, "J\u00fcrgen".encode(), OWN, 103, b"Ann"])
         self.from_client(self.inputs(108, 100, AIMED))
         return self
 

@@ -5,7 +5,7 @@
 #include "hindcast/check.h"
 #include "proto/compare.h"
 #include "proto/value.h"
-#include "proto/events.h"
+#include "proto/reliable.h"
 #include "proto/game_events.h"
 #include "proto/message.h"
 #include "proto/snapshot.h"
@@ -27,7 +27,7 @@ static void read_unreliable(const struct hc_body *body) {
     count += hc_unreliable_take(&queue, values, &dropped);
     HC_ASSERT(count == hc_unreliable_count(&queue) && count + dropped == 2 * (uint64_t)values.left);
     while (hc_unreliable_next(&queue, &size) != NULL)
-        HC_ASSERT(size >= 1 && size <= HC_EVENTS_SIZE_MAX && count-- > 0);
+        HC_ASSERT(size >= 1 && size <= HC_MESSAGE_SIZE_MAX && count-- > 0);
     HC_ASSERT(count == 0);
 }
 
@@ -170,14 +170,14 @@ static void read_snapshot(const struct hc_body *body, const struct hc_value_code
 
 /// Takes the events and returns all of them.
 static void read_events(const struct hc_body *body) {
-    static uint8_t room[HC_EVENTS_STORE_MIN];
-    static struct hc_events_in in;
+    static uint8_t room[HC_RELIABLE_STORE_MIN];
+    static struct hc_reliable_in in;
     size_t size;
-    hc_events_in_init(&in, 1, room, sizeof room);
-    enum hc_status checked = hc_events_check(&in, hc_body_values(body));
-    HC_ASSERT(hc_events_take(&in, hc_body_values(body)) == checked);
-    while (hc_events_next(&in, &size) != NULL)
-        HC_ASSERT(size >= 1 && size <= HC_EVENTS_SIZE_MAX);
+    hc_reliable_in_init(&in, 1, room, sizeof room);
+    enum hc_status checked = hc_reliable_check(&in, hc_body_values(body));
+    HC_ASSERT(hc_reliable_take(&in, hc_body_values(body)) == checked);
+    while (hc_reliable_next(&in, &size) != NULL)
+        HC_ASSERT(size >= 1 && size <= HC_MESSAGE_SIZE_MAX);
 }
 
 /// A message of a later version changes nothing.
@@ -243,7 +243,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         (void)hc_message_get_ticket(&body, &ticket);
         (void)hc_message_get_path(&body, path);
         read_names(&body);
-        if (body.type == HC_MESSAGE_EVENTS)
+        if (body.type == HC_MESSAGE_RELIABLE)
             read_events(&body);
         if (body.type == HC_MESSAGE_UNRELIABLE)
             read_unreliable(&body);

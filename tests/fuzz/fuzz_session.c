@@ -39,7 +39,7 @@ enum {
     SESSION_LIFE_S = 500, ///< less than that of a ticket
     LONGEST_S = 490,      ///< the longest run, so that the honest client's session lasts
     WELL_TICKS = 60,      ///< until the honest client plays, at any bandwidth
-    MESSAGE_MAX = HC_EVENTS_SIZE_MAX,
+    MESSAGE_MAX = HC_MESSAGE_SIZE_MAX,
     NUMBER_SIZE = 4,   ///< bytes of its number
     UNRELIABLE = 1024, ///< numbers of the newest unreliable messages that are remembered
     MATCH = 3,         ///< the server's, if it is one of several

@@ -320,7 +320,7 @@ static void narrow_received(void *context, struct hc_sim *sim, unsigned client,
 
 START_TEST(a_client_that_moves_to_a_path_of_smaller_datagrams_plays_on) {
     enum { CROWD = 40, MOST = 600, EVENTS = 60, WITHIN_S = 5 };
-    static const uint8_t event[HC_EVENTS_SIZE_MAX];
+    static const uint8_t event[HC_MESSAGE_SIZE_MAX];
     struct narrow narrow = {.most = 0};
     struct scene *scene = calloc(1, sizeof *scene);
     ck_assert(scene != NULL);

@@ -391,7 +391,7 @@ static void check_next(uint32_t *received, const uint8_t *message, size_t size) 
     ++*received;
 }
 
-static size_t put_next(uint32_t sent, uint8_t message[static HC_EVENTS_SIZE_MAX]) {
+static size_t put_next(uint32_t sent, uint8_t message[static HC_MESSAGE_SIZE_MAX]) {
     size_t size = sizeof sent + sent % 40;
     memset(message, (uint8_t)sent, size);
     memcpy(message, &sent, sizeof sent);
@@ -400,7 +400,7 @@ static size_t put_next(uint32_t sent, uint8_t message[static HC_EVENTS_SIZE_MAX]
 
 static void exchange(struct hc_sim *sim, struct messages *messages) {
     struct hc_client *core = hc_sim_client(sim, 0);
-    uint8_t message[HC_EVENTS_SIZE_MAX];
+    uint8_t message[HC_MESSAGE_SIZE_MAX];
     struct hc_server_message received;
     const uint8_t *message_in;
     size_t size;

@@ -254,7 +254,7 @@ END_TEST
 
 START_TEST(messages_during_a_blackout_do_not_displace_snapshots) {
     enum { MESSAGES = 60, BLACKOUT_S = 3, SHOWN_EACH_S = 5 };
-    static const uint8_t message[HC_EVENTS_SIZE_MAX];
+    static const uint8_t message[HC_MESSAGE_SIZE_MAX];
     struct hc_sim_config config = scenario_config_bare(1, 50, 363);
     config.host.client_rate = HC_SERVER_CLIENT_RATE_MIN;
     struct hc_sim *sim = create(&config);
@@ -288,7 +288,7 @@ END_TEST
 
 START_TEST(a_low_snapshot_rate_does_not_delay_messages) {
     enum { MESSAGES = 60, WITHIN_S = 6 }; // 60 of 255 bytes, and snapshots, at 4000 bytes/s
-    static const uint8_t message[HC_EVENTS_SIZE_MAX];
+    static const uint8_t message[HC_MESSAGE_SIZE_MAX];
     struct hc_sim_config config = scenario_config_bare(1, 50, 364);
     config.host.client_rate = HC_SERVER_CLIENT_RATE_MIN;
     config.host.snapshot_rate = 1;

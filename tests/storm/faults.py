@@ -344,20 +344,20 @@ FAULTS = {
     "replay-marks-stay": Fault(
         "proto/ack.c",
         "marks of a ring ago stay, so that new datagrams count as duplicates",
-        "        uint32_t words = seq / 32 - replay->newest / 32;\n",
-        "        uint32_t words = (seq - 1) / 32 - replay->newest / 32;\n",
+        "        uint32_t words = seq / 32 - received->newest / 32;\n",
+        "        uint32_t words = (seq - 1) / 32 - received->newest / 32;\n",
     ),
     "replay-not-checked": Fault(
         "proto/ack.c",
         "a datagram that arrives twice is accepted twice",
-        "    return is_marked(replay, seq) ? HC_DUPLICATE : HC_OK;\n",
+        "    return is_marked(received, seq) ? HC_DUPLICATE : HC_OK;\n",
         "    return HC_OK;\n",
     ),
     "window-plus-one": Fault(
         "proto/ack.c",
         "the window is one too long: a datagram just behind it is accepted",
-        "    if (replay->newest - seq >= HC_REPLAY_WINDOW)\n",
-        "    if (replay->newest - seq > HC_REPLAY_WINDOW)\n",
+        "    if (received->newest - seq >= HC_RECEIVED_WINDOW)\n",
+        "    if (received->newest - seq > HC_RECEIVED_WINDOW)\n",
     ),
     "ack-of-unsent": Fault(
         "proto/ack.c",
@@ -518,13 +518,13 @@ FAULTS = {
         "    build_accept(server, peer, exchange, true, now_us);\n",
     ),
     "messages-acked-unreceived": Fault(
-        "proto/events.c",
+        "proto/reliable.c",
         "an acknowledgement counts for the oldest unacked message, carried or not",
         "        if (carries(carrier->bits, i) && number >= out->oldest)\n",
         "        if ((i == 0 || carries(carrier->bits, i)) && number >= out->oldest)\n",
     ),
     "messages-not-again": Fault(
-        "proto/events.c",
+        "proto/reliable.c",
         "a lost message is not sent again",
         "        if (entry->acked || (entry->sent && hc_since(entry->sent_us, now_us) < interval))\n",
         "        if (entry->acked || entry->sent)\n",
@@ -563,9 +563,9 @@ FAULTS = {
         "proto/connection.c",
         "a client's new connection goes on with the replay window of the one before",
         "    *connection = (struct hc_connection){.cid = cid,\n",
-        "    struct hc_replay replay = {.newest = 0};\n"
+        "    struct hc_received replay = {.newest = 0};\n"
         "    *connection = (struct hc_connection){.cid = cid,\n"
-        "                                         .replay = is_client ? connection->replay : replay,\n",
+        "                                         .replay = is_client ? connection->received : replay,\n",
     ),
     "nonces-again": Fault(
         "server/handshake.c",

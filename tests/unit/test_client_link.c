@@ -274,11 +274,11 @@ END_TEST
 
 START_TEST(messages_go_on_in_a_resumed_session_and_begin_anew_in_another) {
     join(false);
-    ck_assert_int_eq(hc_events_put(&client.messages.out, "hello", 5), HC_OK);
+    ck_assert_int_eq(hc_reliable_put(&client.messages.out, "hello", 5), HC_OK);
     hc_cl_link_connect(&client, now_us, now_us);
     join(true);
     send_data(100);
-    ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_EVENTS);
+    ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_RELIABLE);
     hc_cl_link_connect(&client, now_us, now_us);
     join(false);
     send_data(100);
@@ -343,7 +343,7 @@ END_TEST
 
 START_TEST(losses_count_for_a_64th_each) {
     struct hc_cl_losses losses = {.up_ppm = 0};
-    struct hc_replay replay = {.newest = 0};
+    struct hc_received replay = {.newest = 0};
     hc_cl_losses_count(&losses, 0, 1);
     ck_assert_uint_eq(losses.up_ppm, 1000000 / 64);
     hc_cl_losses_count(&losses, 2000, 0);
@@ -351,7 +351,7 @@ START_TEST(losses_count_for_a_64th_each) {
     ck_assert_uint_eq(hc_cl_losses_down_ppm(&replay), 0);
     for (uint32_t i = 1; i <= 400; i++)
         if (i % 4 != 0)
-            hc_replay_accept(&replay, i);
+            hc_received_accept(&replay, i);
     ck_assert_uint_eq(hc_cl_losses_down_ppm(&replay), 250000);
 }
 END_TEST

@@ -588,7 +588,7 @@ static void wear(int which, uint32_t left) {
     if (which == 0)
         client->link.connection.sent.next = HC_SEQ_RENEW - left;
     else if (which == 1)
-        client->link.connection.replay.newest = HC_SEQ_RENEW - left;
+        client->link.connection.received.newest = HC_SEQ_RENEW - left;
     else
         client->link.connection.begun_us = now_us + left - HC_KEYS_LIFE_US;
 }

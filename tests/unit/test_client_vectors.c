@@ -265,7 +265,7 @@ END_TEST
 START_TEST(client_refuses_every_malformed_and_rejected_body_and_takes_the_others) {
     size_t refused = 0;
     play();
-    uint32_t newest = client->link.connection.replay.newest, seq = newest;
+    uint32_t newest = client->link.connection.received.newest, seq = newest;
     for (int malformed = 1; malformed >= 0; malformed--) {
         const json_t *list = json_object_get(vectors, malformed ? "malformed" : "rejected");
         for (size_t i = 0; i < json_array_size(list); i++, refused++) {
@@ -274,14 +274,14 @@ START_TEST(client_refuses_every_malformed_and_rejected_body_and_takes_the_others
             bool is_malformed = status == HC_MALFORMED || status == HC_TRUNCATED;
             ck_assert_msg(is_malformed == (malformed == 1) && status != HC_OK, "%s: %s",
                           json_string_value(json_object_get(bad, "why")), hc_status_text(status));
-            ck_assert_uint_eq(client->link.connection.replay.newest, newest);
+            ck_assert_uint_eq(client->link.connection.received.newest, newest);
         }
     }
     ck_assert_uint_ge(refused, 20);
     const json_t *good = json_object_get(vectors, "well_formed");
     for (size_t i = 0; i < json_array_size(good); i++)
         ck_assert_msg(give_body(json_array_get(good, i), ++seq) == HC_OK, "well formed %zu", i);
-    ck_assert_uint_eq(client->link.connection.replay.newest, seq);
+    ck_assert_uint_eq(client->link.connection.received.newest, seq);
 }
 END_TEST
 

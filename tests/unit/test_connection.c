@@ -30,8 +30,8 @@ struct record {
 
 struct end {
     struct hc_connection connection;
-    struct hc_events_channel messages;
-    uint8_t bytes[HC_EVENTS_CHANNEL_BYTES];
+    struct hc_reliable_channel messages;
+    uint8_t bytes[HC_RELIABLE_CHANNEL_BYTES];
     struct hc_network_sim *link; ///< to the peer
     struct record records[DATAGRAMS + 1];
     uint32_t put, got;            ///< messages
@@ -46,7 +46,7 @@ static struct hc_body body;
 static void begin(enum hc_connection_end which, uint32_t cid, uint64_t now_us) {
     struct end *end = &ends[which];
     end->messages.bytes = end->bytes;
-    hc_events_channel_begin(&end->messages);
+    hc_reliable_channel_begin(&end->messages);
     hc_connection_begin(&end->connection, which, cid, &keys, &end->messages, now_us);
 }
 
@@ -81,7 +81,8 @@ static void send_datagram(struct end *end, bool exempt, uint64_t now_us) {
     uint8_t out[HC_DATAGRAM_MAX];
     struct hc_writer writer = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
     uint32_t seq = connection->sent.next;
-    while (hc_events_put(&end->messages.out, &(uint32_t){end->put + 1}, sizeof(uint32_t)) == HC_OK)
+    while (hc_reliable_put(&end->messages.out, &(uint32_t){end->put + 1}, sizeof(uint32_t)) ==
+           HC_OK)
         end->put++;
     hc_connection_put_messages(connection, &writer, ROOM, now_us);
     end->records[seq] = (struct record){.sent_us = now_us,
@@ -99,7 +100,7 @@ static bool read_messages(const struct end *end, const struct hc_data *data) {
     HOLDS(hc_body_begin(&body, data->body, data->body_size) == HC_OK);
     if (hc_body_next(&body) == HC_MESSAGE_END)
         return true;
-    enum hc_status status = hc_events_check(&end->messages.in, hc_body_values(&body));
+    enum hc_status status = hc_reliable_check(&end->messages.in, hc_body_values(&body));
     HOLDS(status == HC_OK || status == HC_FULL);
     return status == HC_OK;
 }
@@ -107,7 +108,7 @@ static bool read_messages(const struct end *end, const struct hc_data *data) {
 static void take_messages(struct end *end, uint32_t most) {
     size_t size;
     for (const uint8_t *message;
-         most-- > 0 && (message = hc_events_next(&end->messages.in, &size)) != NULL;) {
+         most-- > 0 && (message = hc_reliable_next(&end->messages.in, &size)) != NULL;) {
         uint32_t number = ++end->got;
         HOLDS(size == sizeof number && memcmp(message, &number, size) == 0);
     }
@@ -160,7 +161,7 @@ static void receive_datagram(struct end *end, struct end *peer, uint8_t *bytes, 
     if (!read_messages(end, &data))
         return;
     struct hc_accepted accepted;
-    uint32_t newest = connection->replay.newest;
+    uint32_t newest = connection->received.newest;
     HOLDS(hc_connection_accept(connection, &data, now_us, &accepted) == HC_OK);
     HOLDS(accepted.newest == (seq > newest) && connection->received_us == now_us);
     record->accepted = true;
@@ -168,7 +169,7 @@ static void receive_datagram(struct end *end, struct end *peer, uint8_t *bytes, 
     check_acks(end, &accepted, checked_to);
     check_round_trip(end, &accepted, now_us - record->sent_us, record->delay_us, now_us);
     if (data.body_size > 0)
-        hc_events_channel_take(&end->messages, &body);
+        hc_reliable_channel_take(&end->messages, &body);
 }
 
 static struct hc_network_sim_config random_link(struct hc_rng *rng) {
@@ -287,7 +288,7 @@ START_TEST(new_connection_keeps_nothing_but_the_messages) {
         ck_assert(hc_connection_measure(&end->connection, &accepted, 0, now_us + 50, &rtt_us));
     }
     hc_connection_close(&end->connection, &(struct hc_close){.reason = HC_CLOSE_LEFT}, true, 1000);
-    ck_assert_int_eq(hc_events_put(&end->messages.out, "message", 7), HC_OK);
+    ck_assert_int_eq(hc_reliable_put(&end->messages.out, "message", 7), HC_OK);
     struct hc_writer writer = hc_bytes_writer(bytes, sizeof bytes);
     hc_connection_put_messages(&end->connection, &writer, ROOM, 0);
     ck_assert_uint_gt(writer.at, 0);
@@ -307,7 +308,8 @@ static uint64_t measure(uint64_t now_us, uint64_t elapsed_us, uint64_t delay_us)
     struct hc_accepted accepted;
     uint64_t rtt_us, again_us;
     wrap(HC_CONNECTION_SERVER, out, now_us);
-    struct hc_data data = {.seq = connection->replay.newest + 1, .ack = connection->sent.next - 1};
+    struct hc_data data = {.seq = connection->received.newest + 1,
+                           .ack = connection->sent.next - 1};
     now_us += elapsed_us;
     ck_assert_int_eq(hc_connection_accept(connection, &data, now_us, &accepted), HC_OK);
     ck_assert(hc_connection_measure(connection, &accepted, delay_us, now_us, &rtt_us));

@@ -20,7 +20,7 @@ static enum hc_status expected(const struct reference *reference, uint32_t seq) 
         return HC_MALFORMED;
     if (seq > reference->newest)
         return HC_OK;
-    if (reference->newest - seq >= HC_REPLAY_WINDOW)
+    if (reference->newest - seq >= HC_RECEIVED_WINDOW)
         return HC_TOO_OLD;
     return seq >= reference->base && reference->seen[seq - reference->base] ? HC_DUPLICATE : HC_OK;
 }
@@ -41,7 +41,7 @@ START_TEST(the_replay_window_agrees_with_a_set_of_all_seqs) {
     unsigned accepted = 0;
     for (uint32_t round = 0; round < 6; round++) {
         struct hc_rng rng = hc_rng_init(11, round);
-        struct hc_replay replay = {0};
+        struct hc_received received = {0};
         memset(&reference, 0, sizeof reference);
         reference.base = bases[round % 3];
         uint32_t next = reference.base;
@@ -56,18 +56,18 @@ START_TEST(the_replay_window_agrees_with_a_set_of_all_seqs) {
             uint32_t seq = next - (next > back ? back : 0) + hc_rng_below(&rng, 40);
             if (seq < reference.base && hc_rng_chance(&rng, 500000))
                 seq = reference.base;
-            enum hc_status status = hc_replay_check(&replay, seq);
+            enum hc_status status = hc_received_check(&received, seq);
             ck_assert_msg(status == expected(&reference, seq), "round %u step %d", round, i);
             if (status != HC_OK || seq < reference.base)
                 continue;
-            hc_replay_accept(&replay, seq);
+            hc_received_accept(&received, seq);
             accepted++;
             reference.seen[seq - reference.base] = true;
             if (seq > reference.newest)
                 reference.newest = seq;
             next = reference.newest > next ? reference.newest : next;
-            ck_assert_uint_eq(replay.newest, reference.newest);
-            ck_assert_uint_eq(hc_replay_ack_bits(&replay), expected_bits(&reference));
+            ck_assert_uint_eq(received.newest, reference.newest);
+            ck_assert_uint_eq(hc_received_ack_bits(&received), expected_bits(&reference));
         }
     }
     ck_assert_uint_gt(accepted, 20000);
@@ -112,7 +112,7 @@ static bool names(uint32_t ack, uint32_t ack_bits, uint32_t n) {
 
 START_TEST(each_datagram_is_acked_once_with_the_time_it_was_sent) {
     static struct hc_sent sent;
-    static struct hc_replay replay;
+    static struct hc_received received;
     static bool arrived[20000], acked_before[20000];
     struct {
         uint32_t ack, bits;
@@ -124,13 +124,13 @@ START_TEST(each_datagram_is_acked_once_with_the_time_it_was_sent) {
     for (uint32_t i = 0; i < 20000; i++) {
         uint32_t seq = hc_sent_next(&sent, 1000 + i);
         if (hc_rng_chance(&rng, 700000)) {
-            hc_replay_accept(&replay, seq);
+            hc_received_accept(&received, seq);
             arrived[i] = true;
         }
-        if (replay.newest == 0 || !hc_rng_chance(&rng, 300000))
+        if (received.newest == 0 || !hc_rng_chance(&rng, 300000))
             continue;
-        acks[i % 100].ack = replay.newest;
-        acks[i % 100].bits = hc_replay_ack_bits(&replay);
+        acks[i % 100].ack = received.newest;
+        acks[i % 100].bits = hc_received_ack_bits(&received);
         for (uint32_t n = 0; n < 2; n++) { // the newest ack, and one that comes late
             uint32_t at = n == 0 ? i % 100 : hc_rng_below(&rng, 100), count;
             struct hc_acked acked[HC_ACKS_MAX];

@@ -213,7 +213,7 @@ START_TEST(messages_of_later_versions_are_skipped_if_they_are_well_formed) {
         {{BYTES(0x91, 112)}, {HC_MESSAGE_END}},
         {{BYTES(0x91, 127, 0x93, 3, 7, 8)}, {HC_MESSAGE_SNAPSHOT}},
         {{BYTES(0x93, 112, 0x91, 0xc0, 0xc4, 1, 0, 0x91, 112, 0x91, 5, 0x92, 120, 9, 0x91, 8)},
-         {HC_MESSAGE_TICKET, HC_MESSAGE_EVENTS}},
+         {HC_MESSAGE_TICKET, HC_MESSAGE_RELIABLE}},
         {{BYTES(0x91, 112, 0x92, 4, 1, 0x91, 113)}, {HC_MESSAGE_CLOSE}}, // CLOSE is still alone
         {{BYTES(0x91, 1, 0xdc, 0, 2, 112, 0xc3)}, {HC_MESSAGE_WELCOME}},
     };

@@ -28,14 +28,14 @@ static struct hc_values read_values(size_t size) {
 START_TEST(messages_arrive_unaltered_and_in_the_order_of_their_datagram) {
     struct hc_rng rng = hc_rng_init(5, 0);
     static struct hc_unreliable in;
-    uint8_t sent[HC_EVENTS_SIZE_MAX];
+    uint8_t sent[HC_MESSAGE_SIZE_MAX];
     uint64_t dropped = 0;
     hc_unreliable_begin(&queue);
     hc_unreliable_begin(&in);
     for (unsigned round = 0; round < 500; round++) {
         size_t sizes[3], size;
         for (unsigned i = 0; i < 3; i++) {
-            sizes[i] = 1 + hc_rng_below(&rng, HC_EVENTS_SIZE_MAX);
+            sizes[i] = 1 + hc_rng_below(&rng, HC_MESSAGE_SIZE_MAX);
             memset(sent, (int)(round + i), sizes[i]);
             ck_assert_int_eq(hc_unreliable_put(&queue, sent, sizes[i]), HC_OK);
         }
@@ -55,10 +55,10 @@ START_TEST(messages_arrive_unaltered_and_in_the_order_of_their_datagram) {
 END_TEST
 
 START_TEST(a_message_without_room_in_the_queue_is_refused) {
-    uint8_t message[HC_EVENTS_SIZE_MAX] = {1};
+    uint8_t message[HC_MESSAGE_SIZE_MAX] = {1};
     hc_unreliable_begin(&queue);
     ck_assert_int_eq(hc_unreliable_put(&queue, message, 0), HC_INVALID);
-    ck_assert_int_eq(hc_unreliable_put(&queue, message, HC_EVENTS_SIZE_MAX + 1), HC_INVALID);
+    ck_assert_int_eq(hc_unreliable_put(&queue, message, HC_MESSAGE_SIZE_MAX + 1), HC_INVALID);
     for (unsigned i = 0; i < HC_UNRELIABLE_BYTES / 256; i++)
         ck_assert_int_eq(hc_unreliable_put(&queue, message, 255), HC_OK);
     ck_assert_int_eq(hc_unreliable_put(&queue, message, 1), HC_FULL);
@@ -101,7 +101,7 @@ END_TEST
 
 /// Checks an UNRELIABLE of `count` messages of `size` bytes each.
 static enum hc_status check_of(uint32_t count, size_t size) {
-    static const uint8_t zeros[HC_EVENTS_SIZE_MAX + 1];
+    static const uint8_t zeros[HC_MESSAGE_SIZE_MAX + 1];
     struct hc_writer writer = hc_bytes_writer(bytes, sizeof bytes);
     hc_pack_array(&writer, 1 + count);
     hc_pack_uint8(&writer, HC_MESSAGE_UNRELIABLE);
@@ -115,11 +115,11 @@ static enum hc_status check_of(uint32_t count, size_t size) {
 START_TEST(a_message_outside_of_the_limits_is_malformed) {
     ck_assert_int_eq(check_of(1, 1), HC_OK);
     ck_assert_int_eq(check_of(HC_UNRELIABLE_EACH, 1), HC_OK);
-    ck_assert_int_eq(check_of(1, HC_EVENTS_SIZE_MAX), HC_OK);
+    ck_assert_int_eq(check_of(1, HC_MESSAGE_SIZE_MAX), HC_OK);
     ck_assert_int_eq(check_of(0, 1), HC_MALFORMED);
     ck_assert_int_eq(check_of(HC_UNRELIABLE_EACH + 1, 1), HC_MALFORMED);
     ck_assert_int_eq(check_of(1, 0), HC_MALFORMED);
-    ck_assert_int_eq(check_of(1, HC_EVENTS_SIZE_MAX + 1), HC_MALFORMED);
+    ck_assert_int_eq(check_of(1, HC_MESSAGE_SIZE_MAX + 1), HC_MALFORMED);
     struct hc_writer writer = hc_bytes_writer(bytes, sizeof bytes);
     hc_pack_array(&writer, 2);
     hc_pack_uint8(&writer, HC_MESSAGE_UNRELIABLE);

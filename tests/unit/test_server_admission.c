@@ -174,7 +174,7 @@ START_TEST(repeated_attempt_gets_its_accept_again) {
     ck_assert_int_eq(judge(&client, &again, &attempt).kind, HC_SV_VERDICT_AGAIN);
     ck_assert_ptr_eq(attempt.known, peer);
     ck_assert_int_eq(judge(&client, &moved, &attempt).kind, HC_SV_VERDICT_AGAIN);
-    peer->connection.replay.newest = 1; // a DATA has come
+    peer->connection.received.newest = 1; // a DATA has come
     ck_assert_int_eq(judge(&client, &again, &attempt).kind, HC_SV_VERDICT_AGAIN);
     ck_assert_int_eq(judge(&client, &moved, &attempt).status, HC_DUPLICATE);
 }

@@ -230,7 +230,7 @@ START_TEST(unreliable_messages_arrive_once_both_ways_and_only_while_connected) {
 END_TEST
 
 START_TEST(an_unreliable_message_without_room_is_dropped_and_counted) {
-    uint8_t message[HC_EVENTS_SIZE_MAX] = {1};
+    uint8_t message[HC_MESSAGE_SIZE_MAX] = {1};
     begin();
     struct hc_client *client = create_client();
     run(client);

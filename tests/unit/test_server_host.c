@@ -27,7 +27,7 @@ struct client {
     struct hc_address address;
     struct hc_connect connect; ///< as last sent
     uint32_t cid, seq;
-    struct hc_replay replay; ///< datagrams of the server that it received and acks
+    struct hc_received replay; ///< datagrams of the server that it received and acks
     hc_player player;
 };
 
@@ -143,7 +143,7 @@ static enum hc_status send_data(struct client *client, const uint8_t *payload, s
     struct hc_data data = {.cid = client->cid,
                            .seq = ++client->seq,
                            .ack = client->replay.newest,
-                           .ack_bits = hc_replay_ack_bits(&client->replay),
+                           .ack_bits = hc_received_ack_bits(&client->replay),
                            .body = payload};
     data.body_size = size;
     return receive(client, bytes, hc_endpoint_put_data(&client->endpoint, true, &data, bytes));
@@ -404,7 +404,7 @@ START_TEST(datagram_may_arrive_while_the_snapshot_that_it_acks_is_made) {
     struct client client = join(1000, 1);
     wait_ticks(2);
     struct hc_sv_peer *peer = hc_sv_clients_of_cid(&host->clients, client.cid);
-    hc_replay_accept(&client.replay, peer->connection.sent.next - 1);
+    hc_received_accept(&client.replay, peer->connection.sent.next - 1);
     now_us -= TICK_US / 4;
     send_inputs(&client, 1, 4);
     ck_assert_uint_lt(peer->connection.srtt_us, TICK_US);
@@ -417,13 +417,13 @@ START_TEST(datagrams_read_in_another_order_than_they_arrived_stall_no_address) {
     struct hc_sv_peer *peer = hc_sv_clients_of_cid(&host->clients, client.cid);
     for (unsigned i = 0; i < 4; i++) {
         wait_ticks(1);
-        hc_replay_accept(&client.replay, peer->connection.sent.next - 1);
+        hc_received_accept(&client.replay, peer->connection.sent.next - 1);
         now_us += TICK_US / 4;
         send_inputs(&client, 1 + i, 1);
         now_us -= TICK_US / 4;
     }
     wait_ticks(1);
-    hc_replay_accept(&client.replay, peer->connection.sent.next - 1);
+    hc_received_accept(&client.replay, peer->connection.sent.next - 1);
     now_us += TICK_US / 4;
     send_inputs(&client, 5, 1);
     now_us--;
@@ -596,7 +596,7 @@ static uint32_t receive_snapshot(struct client *client, struct hc_cl_snapshot_re
         ck_assert_mem_eq(hc_timeline_input(timeline, input->player, input->tick), input->input,
                          world.game->input_size);
     }
-    hc_replay_accept(&client->replay, data.seq);
+    hc_received_accept(&client->replay, data.seq);
     return snapshot->header.base == HC_NO_TICK ? 0 : snapshot->value_count;
 }
 
@@ -681,7 +681,7 @@ START_TEST(server_repeats_a_join_until_the_client_acks_it) {
         if (tick != 20)
             continue;
         hc_cl_snapshot_reader_accept(reader); // only this one is received
-        hc_replay_accept(&watcher.replay, data.seq);
+        hc_received_accept(&watcher.replay, data.seq);
     }
     ck_assert_uint_gt(before, 10); // since the unit is in the interest set
 }
@@ -738,7 +738,7 @@ END_TEST
 
 START_TEST(a_flood_of_unreliable_messages_takes_no_more_than_its_clients_room) {
     enum { DATAGRAMS = 25, EACH = 4 };
-    uint8_t message[HC_EVENTS_SIZE_MAX] = {7}, bytes[HC_DATA_BODY_MAX];
+    uint8_t message[HC_MESSAGE_SIZE_MAX] = {7}, bytes[HC_DATA_BODY_MAX];
     struct hc_server_message received;
     unsigned flooded = 0, honest_ones = 0;
     begin();

@@ -13,18 +13,18 @@ enum { DATAGRAM = 100 }; ///< bytes
 static struct hc_sv_validation validation;
 static struct hc_sv_contest contest;
 static struct hc_connection connection;
-static struct hc_events_channel messages;
+static struct hc_reliable_channel messages;
 static struct hc_address addresses[4]; ///< the home, and others
 static uint64_t now_us;
 
 static void set_up(void) {
-    static uint8_t bytes[HC_EVENTS_CHANNEL_BYTES];
+    static uint8_t bytes[HC_RELIABLE_CHANNEL_BYTES];
     static const struct hc_seal_keys keys = {.c2s = {1}, .s2c = {2}};
     for (unsigned i = 0; i < 4; i++)
         addresses[i] = hc_address_ipv4(192, 0, 2, (uint8_t)i, 7);
     now_us = 1000000;
-    messages = (struct hc_events_channel){.bytes = bytes};
-    hc_events_channel_begin(&messages);
+    messages = (struct hc_reliable_channel){.bytes = bytes};
+    hc_reliable_channel_begin(&messages);
     hc_connection_begin(&connection, HC_CONNECTION_SERVER, 7, &keys, &messages, now_us);
     hc_sv_validation_clear(&validation);
     hc_sv_contest_begin(&contest, &addresses[0], now_us);

@@ -154,18 +154,18 @@ END_TEST
 
 START_TEST(messages_are_read_in_order_or_dropped_with_their_session) {
     static uint8_t bytes[HC_DATAGRAM_MAX], store[4096];
-    static struct hc_events_out out;
+    static struct hc_reliable_out out;
     struct hc_server_message received;
     struct hc_body body;
     struct hc_sv_peer *peer = join(1);
-    hc_events_out_init(&out, 1, store, sizeof store);
+    hc_reliable_out_init(&out, 1, store, sizeof store);
     for (uint8_t byte = 1; byte <= 3; byte++)
-        ck_assert_int_eq(hc_events_put(&out, &byte, 1), HC_OK);
+        ck_assert_int_eq(hc_reliable_put(&out, &byte, 1), HC_OK);
     struct hc_writer writer = hc_bytes_writer(bytes, sizeof bytes);
-    ck_assert_uint_eq(hc_events_send(&out, &writer, 500, 1, 0, 0), 3);
+    ck_assert_uint_eq(hc_reliable_send(&out, &writer, 500, 1, 0, 0), 3);
     ck_assert_int_eq(hc_body_begin(&body, bytes, writer.at), HC_OK);
-    ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_EVENTS);
-    hc_sv_program_arrived(&program, hc_events_channel_take(&peer->messages, &body), 0);
+    ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_RELIABLE);
+    hc_sv_program_arrived(&program, hc_reliable_channel_take(&peer->messages, &body), 0);
     give_unreliable(peer, 9);
     ck_assert_uint_eq(program.messages, 3);
     for (uint8_t byte = 1; byte <= 2; byte++)

@@ -44,11 +44,11 @@ struct messages {
 /// The bytes of a message: of a row of the client in the seat, or of those sent to it since the
 /// connection `row`.
 static size_t bytes_of(const struct storm_match *match, unsigned seat, uint32_t row, enum way way,
-                       uint32_t number, uint8_t out[static HC_EVENTS_SIZE_MAX]) {
+                       uint32_t number, uint8_t out[static HC_MESSAGE_SIZE_MAX]) {
     struct hc_rng rng = hc_rng_init(match->plan->seed ^ (uint64_t)row << 16,
                                     (number * STORM_CLIENTS_MAX + seat) * 2 + (way == TO_SERVER));
     size_t size =
-        1 + hc_rng_below(&rng, hc_rng_below(&rng, 16) == 0 ? HC_EVENTS_SIZE_MAX : SHORT_SIZE);
+        1 + hc_rng_below(&rng, hc_rng_below(&rng, 16) == 0 ? HC_MESSAGE_SIZE_MAX : SHORT_SIZE);
     size = number == 1 && size < FIRST_SIZE ? FIRST_SIZE : size;
     for (size_t i = 0; i < size; i++)
         out[i] = (uint8_t)hc_rng_next(&rng);
@@ -57,7 +57,7 @@ static size_t bytes_of(const struct storm_match *match, unsigned seat, uint32_t 
 
 static bool is_message(const struct storm_match *match, unsigned seat, uint32_t row, enum way way,
                        uint32_t number, const uint8_t *message, size_t size) {
-    uint8_t expected[HC_EVENTS_SIZE_MAX];
+    uint8_t expected[HC_MESSAGE_SIZE_MAX];
     return size == bytes_of(match, seat, row, way, number, expected) &&
            memcmp(message, expected, size) == 0;
 }
@@ -128,7 +128,7 @@ static void client_receives(struct storm_match *match, struct messages *messages
 static void client_sends(struct storm_match *match, struct client_row *row, unsigned client,
                          struct hc_client *core) {
     uint64_t turn = hc_sim_now(match->sim) / match->tick_us;
-    uint8_t bytes[HC_EVENTS_SIZE_MAX];
+    uint8_t bytes[HC_MESSAGE_SIZE_MAX];
     uint32_t count = turn > row->turn ? count_of(match, client, turn, TO_SERVER) : 0;
     row->turn = turn;
     for (; count > 0 && core->link.messages.out.used < UNACKED; count--) {
@@ -199,13 +199,13 @@ static void host_sends(struct storm_match *match, struct messages *messages, str
         wrong(match, conn->seat, 0, "to a connection that the server does not have");
         return;
     }
-    const struct hc_events_out *out = &peer->messages.out;
+    const struct hc_reliable_out *out = &peer->messages.out;
     bool limited =
         storm_match_get(match, STORM_client_rate) != storm_match_keys[STORM_client_rate].neutral;
     uint32_t most = limited ? LIMITED : UNACKED;
     uint32_t count = count_of(match, conn->seat, storm_match_head(match), TO_CLIENT);
     const struct storm_conn *root = root_of(conn);
-    uint8_t bytes[HC_EVENTS_SIZE_MAX];
+    uint8_t bytes[HC_MESSAGE_SIZE_MAX];
     for (; count > 0 && out->used < most && out->next - out->oldest < WINDOW; count--) {
         uint32_t number = ++host_row_of(match, messages, root)->sent;
         size_t size = bytes_of(match, conn->seat, root->cid, TO_CLIENT, number, bytes);

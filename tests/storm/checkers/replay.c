@@ -73,7 +73,8 @@ static void host_received(struct storm_match *match, void *state, uint16_t port,
     if (conn == NULL || !conn->honest || seq >= STORM_SEQS)
         return;
     uint32_t *newest = &((struct replay *)state)->newest[conn - match->conns.conns];
-    bool old = seq < *newest && *newest - seq >= HC_REPLAY_WINDOW, again = conn->accepted[seq] != 0;
+    bool old = seq < *newest && *newest - seq >= HC_RECEIVED_WINDOW,
+         again = conn->accepted[seq] != 0;
     if (status != HC_OK) {
         if (conn->connected && !(status == HC_DUPLICATE && again) && !(status == HC_TOO_OLD && old))
             wrong(match, conn, seq, hc_status_text(status));
@@ -99,7 +100,7 @@ static void client_received(struct storm_match *match, void *state, unsigned cli
         return;
     bool again = inbox->seqs[seq] != 0;
     // A snapshot is also too old when its baseline is gone.
-    bool young = inbox->newest < seq + HC_REPLAY_WINDOW && datagram->type != HC_MESSAGE_SNAPSHOT;
+    bool young = inbox->newest < seq + HC_RECEIVED_WINDOW && datagram->type != HC_MESSAGE_SNAPSHOT;
     if (status == HC_OK && again)
         storm_wrong(match, "replay", 0, client, "accepts a datagram twice");
     if (!again && (status == HC_DUPLICATE || (status == HC_TOO_OLD && young)))

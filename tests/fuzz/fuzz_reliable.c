@@ -1,10 +1,10 @@
-/// Fuzzes events: the fuzzer is the network between two ends. It drops, repeats, reorders and
-/// forges datagrams. Each end must return the events of the other, once and in order; after a
-/// forgery it may fail, or return forged events.
+/// Fuzzes messages: the fuzzer is the network between two ends. It drops, repeats, reorders and
+/// forges datagrams. Each end must return the messages of the other, once and in order; after a
+/// forgery it may fail, or return forged messages.
 ///
 /// The input is two bytes for the configuration, then a list of actions.
 #include "hindcast/check.h"
-#include "proto/events.h"
+#include "proto/reliable.h"
 #include "proto/unpack.h"
 #include "tests/fuzz/actions.h"
 
@@ -13,9 +13,9 @@
 enum {
     FLIGHTS = 24,
     BODY_MAX = 600,
-    STORE = HC_EVENTS_STORE_MIN + 100,
-    PUT_MAX = 2000, ///< events of one side, to bound the time
-    ROUNDS = 200,   ///< in which all events must arrive when nothing is lost
+    STORE = HC_RELIABLE_STORE_MIN + 100,
+    PUT_MAX = 2000, ///< messages of one side, to bound the time
+    ROUNDS = 200,   ///< in which all messages must arrive when nothing is lost
 };
 
 /// A datagram in flight.
@@ -27,14 +27,14 @@ struct flight {
 };
 
 struct end {
-    struct hc_events_out out;
-    struct hc_events_in in;
+    struct hc_reliable_out out;
+    struct hc_reliable_in in;
     struct hc_sent sent;
-    struct hc_replay replay;
+    struct hc_received replay;
     uint32_t put, got;
-    uint8_t sizes[PUT_MAX]; ///< of the events that it put
+    uint8_t sizes[PUT_MAX]; ///< of the messages that it put
     bool deceived;          ///< this end took a datagram that the other end did not send
-    uint8_t out_bytes[HC_EVENTS_BYTES_MAX], in_bytes[STORE];
+    uint8_t out_bytes[HC_RELIABLE_BYTES_MAX], in_bytes[STORE];
 };
 
 struct world {
@@ -48,54 +48,54 @@ struct world {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_end(const struct end *end) {
-    const struct hc_events_in *in = &end->in;
-    const struct hc_events_out *out = &end->out;
+    const struct hc_reliable_in *in = &end->in;
+    const struct hc_reliable_out *out = &end->out;
     HC_ASSERT(in->held <= in->used && in->used <= in->capacity);
-    HC_ASSERT(in->expected - in->next <= HC_EVENTS_WINDOW && in->early <= HC_EVENTS_BYTES_MAX);
-    HC_ASSERT(out->next - out->oldest <= HC_EVENTS_WINDOW && out->used <= out->capacity);
+    HC_ASSERT(in->expected - in->next <= HC_RELIABLE_WINDOW && in->early <= HC_RELIABLE_BYTES_MAX);
+    HC_ASSERT(out->next - out->oldest <= HC_RELIABLE_WINDOW && out->used <= out->capacity);
     HC_ASSERT(end->deceived || end->got <= PUT_MAX);
 }
 
 // ---- The ends -----------------------------------------------------------------------------------
 
-/// A byte of an end's event.
+/// A byte of an end's message.
 static uint8_t event_byte(unsigned side, uint32_t index, uint32_t at) {
     return (uint8_t)(side * 101 + index * 31 + (index >> 8) * 7 + at);
 }
 
 static void put(struct world *w, unsigned side, size_t size) {
     struct end *end = &w->ends[side];
-    uint8_t event[HC_EVENTS_SIZE_MAX + 1];
+    uint8_t message[HC_MESSAGE_SIZE_MAX + 1];
     uint32_t next = end->out.next;
     if (end->put == PUT_MAX)
         return;
     for (uint32_t i = 0; i < size; i++)
-        event[i] = event_byte(side, end->put, i);
-    enum hc_status status = hc_events_put(&end->out, event, size);
-    HC_ASSERT((status == HC_INVALID) == (size == 0 || size > HC_EVENTS_SIZE_MAX));
+        message[i] = event_byte(side, end->put, i);
+    enum hc_status status = hc_reliable_put(&end->out, message, size);
+    HC_ASSERT((status == HC_INVALID) == (size == 0 || size > HC_MESSAGE_SIZE_MAX));
     HC_ASSERT(end->out.next == next + (status == HC_OK));
     if (status == HC_OK)
         end->sizes[end->put++] = (uint8_t)size;
 }
 
-/// Takes up to `most` events, and compares them with those of the other end.
+/// Takes up to `most` messages, and compares them with those of the other end.
 static void take_out(struct world *w, unsigned side, uint32_t most) {
     struct end *end = &w->ends[side];
     const struct end *other = &w->ends[1 - side];
-    const uint8_t *event;
+    const uint8_t *message;
     size_t size;
-    for (; most > 0 && (event = hc_events_next(&end->in, &size)) != NULL; most--, end->got++) {
-        HC_ASSERT(size >= 1 && size <= HC_EVENTS_SIZE_MAX);
+    for (; most > 0 && (message = hc_reliable_next(&end->in, &size)) != NULL; most--, end->got++) {
+        HC_ASSERT(size >= 1 && size <= HC_MESSAGE_SIZE_MAX);
         HC_ASSERT(end->in.next == w->first + end->got + 1);
         if (end->deceived)
             continue;
         HC_ASSERT(end->got < other->put && size == other->sizes[end->got]);
         for (uint32_t i = 0; i < size; i++)
-            HC_ASSERT(event[i] == event_byte(1 - side, end->got, i));
+            HC_ASSERT(message[i] == event_byte(1 - side, end->got, i));
     }
 }
 
-/// Reads a body: EVENTS, or nothing.
+/// Reads a body: RELIABLE, or nothing.
 static enum hc_status read_body(const uint8_t *body, size_t size, struct hc_values *values) {
     static struct hc_value list[HC_PRECHECK_NODES_MAX];
     size_t used;
@@ -108,7 +108,7 @@ static enum hc_status read_body(const uint8_t *body, size_t size, struct hc_valu
     hc_unpack(body, used, list);
     *values = (struct hc_values){.next = list + 1, .left = list[0].size};
     if (used != size || list[0].type != HC_VALUE_ARRAY ||
-        hc_values_unsigned(values, UINT8_MAX) != HC_MESSAGE_EVENTS || values->failed)
+        hc_values_unsigned(values, UINT8_MAX) != HC_MESSAGE_RELIABLE || values->failed)
         return HC_MALFORMED;
     return HC_OK;
 }
@@ -118,21 +118,21 @@ static enum hc_status receive(struct end *end, const struct flight *flight) {
     struct hc_acked acked[HC_ACKS_MAX];
     struct hc_values values;
     uint32_t count = 0;
-    struct hc_events_in before = end->in;
-    enum hc_status status = hc_replay_check(&end->replay, flight->seq);
+    struct hc_reliable_in before = end->in;
+    enum hc_status status = hc_received_check(&end->replay, flight->seq);
     if (status == HC_OK)
         status = read_body(flight->body, flight->size, &values);
     if (status == HC_OK && flight->size > 0)
-        status = hc_events_check(&end->in, values);
+        status = hc_reliable_check(&end->in, values);
     if (status == HC_OK)
         status = hc_sent_acked(&end->sent, flight->ack, flight->ack_bits, acked, &count);
     HC_ASSERT(memcmp(&before, &end->in, sizeof before) == 0);
     if (status != HC_OK)
         return status;
-    HC_ASSERT(flight->size == 0 || hc_events_take(&end->in, values) == HC_OK);
-    hc_replay_accept(&end->replay, flight->seq);
+    HC_ASSERT(flight->size == 0 || hc_reliable_take(&end->in, values) == HC_OK);
+    hc_received_accept(&end->replay, flight->seq);
     for (uint32_t i = count; i-- > 0;)
-        hc_events_acked(&end->out, acked[i].seq);
+        hc_reliable_acked(&end->out, acked[i].seq);
     return HC_OK;
 }
 
@@ -155,8 +155,8 @@ static struct flight *send(struct world *w, unsigned side, size_t room) {
     flight->to = 1 - side;
     flight->seq = hc_sent_next(&end->sent, w->now_us);
     flight->ack = end->replay.newest;
-    flight->ack_bits = hc_replay_ack_bits(&end->replay);
-    uint32_t carried = hc_events_send(&end->out, &body, room, flight->seq, w->now_us, w->rtt_us);
+    flight->ack_bits = hc_received_ack_bits(&end->replay);
+    uint32_t carried = hc_reliable_send(&end->out, &body, room, flight->seq, w->now_us, w->rtt_us);
     HC_ASSERT((carried > 0) == (body.at > 0) && body.at <= room);
     flight->size = body.at;
     return flight;
@@ -177,7 +177,7 @@ static void forge(struct world *w, struct fuzz_source *source) {
     fuzz_take_bytes(source, flight.body, flight.size);
     if (receive(end, &flight) == HC_OK) {
         end->deceived = true;
-        w->ends[1 - to].deceived |= flight.ack > 0; // it may wait for events that never come
+        w->ends[1 - to].deceived |= flight.ack > 0; // it may wait for messages that never come
     }
 }
 
@@ -192,7 +192,7 @@ static void change(struct world *w, uint32_t index, struct fuzz_source *source) 
         w->ends[flight.to].deceived = true;
 }
 
-/// Delivers everything: unless a datagram was forged, every event must arrive.
+/// Delivers everything: unless a datagram was forged, every message must arrive.
 static void drain(struct world *w) {
     take_out(w, 0, UINT32_MAX);
     take_out(w, 1, UINT32_MAX);
@@ -259,8 +259,8 @@ static void act(struct world *w, uint8_t kind, struct fuzz_source *source) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const uint32_t firsts[] = {1, 200, HC_EVENTS_NUMBER_MAX - 300, HC_EVENTS_NUMBER_MAX};
-    static const uint32_t rings[] = {HC_EVENTS_BYTES_MAX, 4096, 1000, HC_EVENTS_SIZE_MAX};
+    static const uint32_t firsts[] = {1, 200, HC_RELIABLE_NUMBER_MAX - 300, HC_RELIABLE_NUMBER_MAX};
+    static const uint32_t rings[] = {HC_RELIABLE_BYTES_MAX, 4096, 1000, HC_MESSAGE_SIZE_MAX};
     static struct world w;
     struct fuzz_source input = {.bytes = data, .left = size};
     struct fuzz_action action;
@@ -271,8 +271,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint32_t ring = rings[fuzz_take(&input) % 4];
     for (unsigned side = 0; side < 2; side++) {
         struct end *end = &w.ends[side];
-        hc_events_out_init(&end->out, w.first, end->out_bytes, ring);
-        hc_events_in_init(&end->in, w.first, end->in_bytes, sizeof end->in_bytes);
+        hc_reliable_out_init(&end->out, w.first, end->out_bytes, ring);
+        hc_reliable_in_init(&end->in, w.first, end->in_bytes, sizeof end->in_bytes);
         hc_sent_init(&end->sent, 1);
     }
     while (fuzz_action_next(&input, &action)) {
