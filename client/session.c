@@ -573,7 +573,7 @@ static size_t send_close(struct hc_client *client, uint8_t out[static HC_DATAGRA
 static size_t send_data(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
                         uint64_t now_us) {
     struct hc_cl_link *link = &client->link;
-    struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
+    struct hc_writer body = hc_connection_writer(&link->connection, out);
     if (!hc_cl_sending_take_due(&link->sending))
         return 0;
     struct hc_cl_input_report report = hc_cl_predict_report(client);

@@ -14,6 +14,7 @@ void hc_connection_begin(struct hc_connection *connection, enum hc_connection_en
     HC_ASSERT(cid != 0);
     *connection = (struct hc_connection){.cid = cid,
                                          .begun_us = now_us,
+                                         .body_max = HC_DATA_BODY_MAX,
                                          .messages = messages,
                                          .received_us = now_us,
                                          .sent_us = now_us,
@@ -126,6 +127,11 @@ bool hc_connection_measure(struct hc_connection *connection, const struct hc_acc
 
 // ---- Sending ------------------------------------------------------------------------------------
 
+struct hc_writer hc_connection_writer(const struct hc_connection *connection,
+                                      uint8_t out[static HC_DATAGRAM_MAX]) {
+    return hc_bytes_writer(out + HC_DATA_BODY_AT, connection->body_max);
+}
+
 void hc_connection_put_messages(struct hc_connection *connection, struct hc_writer *body,
                                 size_t room, uint64_t now_us) {
     size_t before = body->at;
@@ -142,6 +148,7 @@ size_t hc_connection_wrap(struct hc_connection *connection, uint8_t out[static H
                            .ack_bits = hc_received_ack_bits(&connection->received),
                            .body = out + HC_DATA_BODY_AT,
                            .body_size = body_size};
+    HC_ASSERT(body_size <= connection->body_max);
     if (data.seq == 0)
         return 0;
     size_t size = hc_datagram_put_data(&data, out);
@@ -198,7 +205,7 @@ size_t hc_connection_send_close(struct hc_connection *connection,
                                 uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
     if (now_us < hc_connection_close_due_us(connection))
         return 0;
-    struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
+    struct hc_writer body = hc_connection_writer(connection, out);
     bool fits = hc_message_put_close(&body, &connection->close);
     HC_ASSERT(fits);
     connection->closes_left--;

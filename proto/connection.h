@@ -7,7 +7,8 @@
 ///   2. for each DATA received: hc_connection_open; once every message of its body is decoded and
 ///      valid, hc_connection_accept, and only then take the messages; hc_connection_measure if one
 ///      of them reports a wait;
-///   3. for each DATA sent: hc_connection_put_messages if there is room, then hc_connection_wrap;
+///   3. for each DATA sent: hc_connection_writer, hc_connection_put_messages if there is room, then
+///      hc_connection_wrap;
 ///   4. hc_connection_close, then hc_connection_send_close until closes_left is 0, while
 ///      hc_connection_accept takes the ack of a CLOSE; or, when the peer closes it,
 ///      hc_connection_take_close, then hc_connection_answer_close for each of its CLOSEs.
@@ -34,6 +35,7 @@ struct hc_carried {
 struct hc_connection {
     uint32_t cid; ///< 0: there was no connection yet
     uint64_t begun_us;
+    uint32_t body_max; ///< The body of a DATA has at most so many bytes, in this direction.
     struct hc_reliable_channel *messages; ///< borrowed: they outlive a connection that is resumed
 
     const struct hc_carried *carried; ///< [carried_count] borrowed: all but the messages
@@ -103,6 +105,11 @@ enum hc_status hc_connection_accept(struct hc_connection *connection, const stru
 /// is forgotten. A DATA that reports no wait may be the first to ack it.
 bool hc_connection_measure(struct hc_connection *connection, const struct hc_accepted *accepted,
                            uint64_t delay_us, uint64_t now_us, uint64_t *rtt_us);
+
+/// Writes the body of the DATA that is wrapped next: into `out` at HC_DATA_BODY_AT, at most
+/// connection->body_max bytes.
+struct hc_writer hc_connection_writer(const struct hc_connection *connection,
+                                      uint8_t out[static HC_DATAGRAM_MAX]);
 
 /// Appends messages of at most `room` bytes to the body of the DATA that is wrapped next, first
 /// reliable ones.

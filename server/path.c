@@ -136,7 +136,7 @@ void hc_sv_path_response(struct hc_server *server, struct hc_sv_peer *peer,
 size_t hc_sv_path_challenge(struct hc_sv_peer *peer, struct hc_address *to,
                             uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
     struct hc_sv_validation *validation = &peer->validation;
-    struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
+    struct hc_writer body = hc_connection_writer(&peer->connection, out);
     if (!hc_sv_validation_challenge_due(
             validation, HC_DATA_BODY_AT + HC_PATH_MESSAGE_SIZE + HC_TAG_SIZE, now_us))
         return 0;

@@ -197,8 +197,9 @@ static bool may_widen(const struct hc_sv_narrow *narrow, uint64_t now_us) {
 }
 
 uint32_t hc_sv_peer_messages_most(const struct hc_sv_peer *peer, uint64_t now_us) {
+    uint32_t most = peer->connection.body_max;
     bool narrow = peer->narrow.any && !may_widen(&peer->narrow, now_us);
-    return narrow ? HC_PATH_BODY_MAX : HC_DATA_BODY_MAX;
+    return narrow && most > HC_PATH_BODY_MAX ? HC_PATH_BODY_MAX : most;
 }
 
 size_t hc_sv_peer_wrap(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX],

@@ -103,13 +103,13 @@ static size_t repeat_accept(struct hc_sv_peer *peer, uint8_t out[static HC_DATAG
 static size_t send_snapshot(struct hc_server *server, struct hc_sv_peer *peer,
                             uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
     hc_tick head = hc_timeline_head(server->timeline);
-    struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
+    struct hc_writer body = hc_connection_writer(&peer->connection, out);
     struct hc_sv_snapshot_datagram datagram = {
         .seq = peer->connection.sent.next, // hc_sv_peer_wrap takes it
         .phase_us = hc_sv_schedule_phase_us(&server->schedule, head, now_us),
         .ack_delay_us = hc_connection_ack_delay_us(&peer->connection, now_us),
         .refused_before = hc_tick_back(head, hc_sv_inputs_late_limit(server, peer)),
-        .room = hc_sv_snapshot_room(&peer->replication, now_us),
+        .room = hc_sv_snapshot_room(&peer->replication, peer->connection.body_max, now_us),
         .every = peer->snapshot_every};
     peer->snapshot_starved = datagram.room == 0;
     if (peer->snapshot_starved)

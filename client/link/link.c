@@ -6,8 +6,6 @@
 #include <sodium.h>
 #include <string.h>
 
-enum { MESSAGES_BYTES = HC_DATA_BODY_MAX / 2 }; ///< of messages in one DATA; inputs need the rest
-
 bool hc_cl_link_init(struct hc_cl_link *link, const struct hc_client_config *config,
                      struct hc_client_stats *stats, uint64_t now_us) {
     link->config = config;
@@ -259,16 +257,21 @@ void hc_cl_link_put_path(struct hc_cl_link *link, struct hc_writer *body) {
     link->path.due = false;
 }
 
+/// The bytes of messages in one DATA, at most: inputs need the rest.
+static size_t messages_bytes(const struct hc_cl_link *link) {
+    return link->connection.body_max / 2;
+}
+
 size_t hc_cl_link_reserve(const struct hc_cl_link *link, bool messages) {
     const struct hc_reliable_channel *channel = &link->messages;
     bool any = channel->out.oldest != channel->out.next ||
                hc_unreliable_count(&channel->unreliable_out) > 0;
     size_t path = link->path.due ? HC_PATH_MESSAGE_SIZE : 0;
-    return path + (messages && any ? MESSAGES_BYTES : 0);
+    return path + (messages && any ? messages_bytes(link) : 0);
 }
 
 size_t hc_cl_link_finish_data(struct hc_cl_link *link, struct hc_writer *body,
                               uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
-    hc_connection_put_messages(&link->connection, body, MESSAGES_BYTES, now_us);
+    hc_connection_put_messages(&link->connection, body, messages_bytes(link), now_us);
     return hc_connection_wrap(&link->connection, out, body->at, now_us);
 }

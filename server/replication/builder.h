@@ -65,6 +65,7 @@ struct hc_sv_builder {
     struct hc_sv_listing_gathered listing;                            ///< of game events
     uint32_t room;   ///< bytes of the snapshot that the bandwidth allows
     uint32_t limit;  ///< bytes that its units may take: the room, or more for the client's own
+    uint32_t most;   ///< The limit is at most so many bytes, by the body of the connection.
     uint32_t chosen; ///< units
     uint32_t inputs; ///< ticks of inputs that are sent from the tick shown on
     uint8_t *packed; ///< [limit]

@@ -15,10 +15,9 @@ enum {
     CROWD = 24,          ///< units of a view that is crowded
     ALTERNATES_AGE = 40, ///< heads; from an older base all units go on from the newest
     PIN_TICKS = 48,      ///< age of the newest base from which on its values are pinned
-    BYTES_MAX = HC_DATA_BODY_MAX - HC_SNAPSHOT_OVERHEAD, ///< of a snapshot
-    AGAIN_BITS = 1, ///< estimated, of the name of a unit that the base carried
-    NAME_BITS = 8,  ///< of another name
-    INPUT_BITS = 8, ///< of an input
+    AGAIN_BITS = 1,      ///< estimated, of the name of a unit that the base carried
+    NAME_BITS = 8,       ///< of another name
+    INPUT_BITS = 8,      ///< of an input
 };
 
 static uint32_t least(uint32_t a, uint32_t b) {
@@ -395,8 +394,8 @@ static void choose_less(struct hc_sv_builder *builder) {
     uint32_t own = 1 + builder->client->own_count, chosen = builder->chosen;
     if (builder->inputs > HC_SNAPSHOT_INPUTS_NEAR) {
         builder->inputs -= (builder->inputs - HC_SNAPSHOT_INPUTS_NEAR + 3) / 4;
-    } else if (chosen <= own && builder->limit < BYTES_MAX) {
-        builder->limit = BYTES_MAX;
+    } else if (chosen <= own && builder->limit < builder->most) {
+        builder->limit = builder->most;
     } else {
         HC_ASSERT(chosen > 0); // the header and two lists always fit
         uint32_t fewer = chosen - 1 - chosen / 8;
@@ -473,8 +472,8 @@ static void log_units(struct hc_sv_builder *builder) {
 
 // ---- A snapshot ---------------------------------------------------------------------------------
 
-uint32_t hc_sv_snapshot_room(struct hc_sv_client *client, uint64_t now_us) {
-    int32_t room = hc_sv_bandwidth_room(&client->bandwidth, HC_DATA_BODY_MAX, now_us);
+uint32_t hc_sv_snapshot_room(struct hc_sv_client *client, uint32_t body_max, uint64_t now_us) {
+    int32_t room = hc_sv_bandwidth_room(&client->bandwidth, body_max, now_us);
     if (room >= ROOM_MIN)
         return (uint32_t)room - HC_SNAPSHOT_OVERHEAD;
     HC_MARK("snapshot-starved");
@@ -532,7 +531,8 @@ void hc_sv_snapshot_send(struct hc_sv_replicator *replicator, struct hc_sv_clien
                          const struct hc_sv_snapshot_datagram *datagram, struct hc_writer *body,
                          struct hc_server_stats *stats) {
     uint8_t packed[HC_DATA_BODY_MAX];
-    HC_ASSERT(datagram->room > 0);
+    HC_ASSERT(datagram->room > 0 && datagram->room + HC_SNAPSHOT_OVERHEAD <= body->size &&
+              body->size <= sizeof packed && body->at == 0);
     HC_ASSERT(client->viewed_at == hc_timeline_head(replicator->config.timeline));
     struct hc_sv_builder *builder = replicator->builder;
     builder->replicator = replicator; // the rest is set below or later, and is large
@@ -544,6 +544,7 @@ void hc_sv_snapshot_send(struct hc_sv_replicator *replicator, struct hc_sv_clien
     builder->selection_count = builder->gathered = builder->waiting = 0;
     builder->ordered = false;
     builder->room = datagram->room;
+    builder->most = (uint32_t)body->size - HC_SNAPSHOT_OVERHEAD;
     builder->packed = packed;
     builder->stats = stats;
     gather(builder, datagram);

@@ -20,11 +20,13 @@ struct hc_sv_snapshot_datagram {
     uint32_t every;         ///< ticks shown from one snapshot of the client to the next, as a rule
 };
 
-/// Bytes that a snapshot for the client may take now; 0: the bandwidth is too little for one.
-uint32_t hc_sv_snapshot_room(struct hc_sv_client *client, uint64_t now_us);
+/// Bytes that a snapshot for the client may take now, in a body of at most `body_max` bytes; 0: the
+/// bandwidth is too little for one.
+uint32_t hc_sv_snapshot_room(struct hc_sv_client *client, uint32_t body_max, uint64_t now_us);
 
-/// Appends the client's SNAPSHOT of the present head, which hc_sv_look has looked at, to `body`,
-/// which has room for HC_DATA_BODY_MAX; spends its bytes, and counts it and its work in `stats`.
+/// Writes the client's SNAPSHOT of the present head, which hc_sv_look has looked at, to `body`,
+/// which is empty and as large as the connection allows; spends its bytes, and counts it and its
+/// work in `stats`.
 void hc_sv_snapshot_send(struct hc_sv_replicator *replicator, struct hc_sv_client *client,
                          const struct hc_sv_snapshot_datagram *datagram, struct hc_writer *body,
                          struct hc_server_stats *stats);

@@ -79,7 +79,7 @@ static enum hc_status take(enum hc_connection_end to, const uint8_t *bytes, size
 static void send_datagram(struct end *end, bool exempt, uint64_t now_us) {
     struct hc_connection *connection = &end->connection;
     uint8_t out[HC_DATAGRAM_MAX];
-    struct hc_writer writer = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
+    struct hc_writer writer = hc_connection_writer(connection, out);
     uint32_t seq = connection->sent.next;
     while (hc_reliable_put(&end->messages.out, &(uint32_t){end->put + 1}, sizeof(uint32_t)) ==
            HC_OK)
@@ -270,6 +270,26 @@ START_TEST(replayed_datagram_and_ack_of_an_unsent_one_change_nothing) {
             HC_MALFORMED);
     }
     ck_assert_mem_eq(&before, &ends[HC_CONNECTION_SERVER].connection, sizeof before);
+}
+END_TEST
+
+START_TEST(body_of_data_is_as_large_as_the_connection_allows) {
+    struct hc_connection *connection = &ends[HC_CONNECTION_CLIENT].connection;
+    uint8_t out[HC_DATAGRAM_MAX];
+    const uint8_t message[100] = {1};
+    struct hc_writer writer = hc_connection_writer(connection, out);
+    ck_assert_ptr_eq(writer.data, out + HC_DATA_BODY_AT);
+    ck_assert_uint_eq(writer.size, HC_DATA_BODY_MAX);
+    connection->body_max = 250;
+    for (unsigned i = 0; i < 5; i++)
+        ck_assert_int_eq(hc_reliable_put(&connection->messages->out, message, sizeof message),
+                         HC_OK);
+    writer = hc_connection_writer(connection, out);
+    hc_connection_put_messages(connection, &writer, 1000, 0);
+    ck_assert_uint_gt(writer.at, 2 * sizeof message);
+    ck_assert_uint_le(writer.at, 250);
+    ck_assert_uint_eq(hc_connection_wrap(connection, out, writer.at, 0),
+                      HC_DATA_BODY_AT + writer.at + HC_TAG_SIZE);
 }
 END_TEST
 
@@ -538,6 +558,7 @@ int main(void) {
     tcase_add_test(tc, datagram_of_another_connection_or_of_the_own_direction_is_refused);
     tcase_add_test(tc, connection_that_has_ended_or_not_begun_opens_nothing);
     tcase_add_test(tc, replayed_datagram_and_ack_of_an_unsent_one_change_nothing);
+    tcase_add_test(tc, body_of_data_is_as_large_as_the_connection_allows);
     tcase_add_test(tc, new_connection_keeps_nothing_but_the_messages);
     tcase_add_test(tc, round_trips_are_smoothed_by_rfc_6298);
     tcase_add_test(tc, wait_that_is_longer_than_the_round_trip_makes_it_0);

@@ -31,6 +31,7 @@ static uint8_t *memory;
 static uint32_t seq;
 static uint16_t players, late; ///< how many, and how many of them have late inputs
 static uint32_t room_most;     ///< of a snapshot, bytes
+static uint32_t body_max;      ///< The body of the connection has at most so many bytes.
 
 /// A snapshot under way.
 struct sent {
@@ -78,6 +79,7 @@ static void set_up_of(uint16_t count) {
     players = count;
     late = 1;
     room_most = UINT32_MAX;
+    body_max = HC_DATA_BODY_MAX;
     ck_assert_int_eq(hc_world_init(&world, &hc_arena, players, RATE, 1, NULL), HC_OK);
     struct hc_timeline_config config = hc_timeline_config_default();
     config.world = &world;
@@ -125,9 +127,10 @@ static struct sent send_snapshot(void) {
     struct sent sent = {.seq = ++seq};
     struct hc_sv_snapshot_datagram datagram = {.seq = sent.seq,
                                                .refused_before = head(),
-                                               .room = hc_sv_snapshot_room(&client, now_us()),
+                                               .room =
+                                                   hc_sv_snapshot_room(&client, body_max, now_us()),
                                                .every = 1};
-    struct hc_writer body = hc_bytes_writer(sent.bytes, sizeof sent.bytes);
+    struct hc_writer body = hc_bytes_writer(sent.bytes, body_max);
     if (datagram.room > room_most)
         datagram.room = room_most;
     hc_sv_look(&replicator, &client);
@@ -284,10 +287,10 @@ START_TEST(forced_inputs_joins_and_leaves_are_repeated_until_one_snapshot_with_t
 END_TEST
 
 START_TEST(a_client_without_bandwidth_has_no_room_for_a_snapshot) {
-    ck_assert_uint_eq(hc_sv_snapshot_room(&client, now_us()),
+    ck_assert_uint_eq(hc_sv_snapshot_room(&client, body_max, now_us()),
                       HC_DATA_BODY_MAX - HC_SNAPSHOT_OVERHEAD);
     hc_sv_bandwidth_spend(&client.bandwidth, CLIENT_RATE);
-    ck_assert_uint_eq(hc_sv_snapshot_room(&client, now_us()), 0);
+    ck_assert_uint_eq(hc_sv_snapshot_room(&client, body_max, now_us()), 0);
 }
 END_TEST
 
@@ -326,6 +329,21 @@ START_TEST(every_snapshot_has_the_referee_and_the_own_players_in_any_room) {
         pass(true);
     }
     ck_assert_uint_gt(beyond, 0);
+}
+END_TEST
+
+/// The client's acks are lost, so that each snapshot would take more than a small body has.
+START_TEST(a_snapshot_fits_into_the_body_of_its_connection) {
+    unsigned full = 0;
+    for (unsigned tick = 0; tick < 300; tick++) {
+        body_max = 300 + hc_rng_below(&rng, 800);
+        struct sent sent = send_snapshot();
+        receive(&sent);
+        ck_assert_uint_le(sent.size, body_max);
+        full += sent.size + 64 > body_max;
+        pass(true);
+    }
+    ck_assert_uint_gt(full, 50);
 }
 END_TEST
 
@@ -441,6 +459,7 @@ int main(void) {
     tcase_add_test(
         tc, every_other_snapshot_of_a_crowd_is_whole_and_a_player_that_turns_is_sent_at_once);
     tcase_add_test(tc, every_value_is_read_as_the_timeline_has_it);
+    tcase_add_test(tc, a_snapshot_fits_into_the_body_of_its_connection);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }
