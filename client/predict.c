@@ -9,28 +9,21 @@ static hc_tick limit_of(const struct hc_client *client) {
     return hc_cl_timing_limit(&client->timing, client->link.newest.snapshot.tick);
 }
 
-/// How far behind the head players are shown.
-struct behind {
-    uint32_t own;      ///< The own players, in ticks.
-    uint32_t others;   ///< The others, in ticks.
-    uint32_t farthest; ///< Nothing is farther behind than so many ticks.
-    hc_tick oldest;    ///< Nothing before this tick is shown.
-};
-
-static struct behind behind_of(const struct hc_client *client) {
+struct hc_cl_behind hc_cl_predict_behind(const struct hc_client *client) {
     const struct hc_cl_world *world = client->world;
     uint32_t offset = client->config.display_offset;
-    if (world == NULL) // a light client shows nothing, and reports what it is configured to show
-        return (struct behind){.own = offset, .others = offset, .farthest = offset};
-    return (struct behind){.own = world->display.offset,
-                           .others = hc_cl_display_others(&world->display),
-                           .farthest = hc_cl_display_farthest(&world->display),
-                           .oldest = hc_timeline_oldest(world->timeline)};
+    if (world == NULL)
+        return (struct hc_cl_behind){.own = offset, .others = offset, .farthest = offset};
+    return (struct hc_cl_behind){.own = world->display.offset,
+                                 .others = hc_cl_display_others(&world->display),
+                                 .farthest = hc_cl_display_farthest(&world->display),
+                                 .rollback = world->rollback_ticks,
+                                 .oldest = hc_timeline_oldest(world->timeline)};
 }
 
 /// The ticks at which the players are shown now.
 static struct hc_cl_inputs_shown shown_now(const struct hc_client *client) {
-    struct behind behind = behind_of(client);
+    struct hc_cl_behind behind = hc_cl_predict_behind(client);
     hc_tick head = client->timing.head;
     return (struct hc_cl_inputs_shown){
         .own = hc_tick_max(hc_tick_back(head, behind.own), behind.oldest),
@@ -56,9 +49,8 @@ static void predict_tick(struct hc_client *client) {
     if (client->link.inputs.players > 0)
         sample(client, timing->head + timing->effective.input_delay);
     if (client->world != NULL)
-        hc_cl_world_advance(client->world, client->link.newest.snapshot.tick);
+        hc_cl_world_advance(client->world, timing->head + 1, client->link.newest.snapshot.tick);
     hc_cl_timing_step(timing);
-    HC_ASSERT(client->world == NULL || hc_cl_world_head(client->world) == timing->head);
 }
 
 void hc_cl_predict_up_to(struct hc_client *client, hc_tick tick, uint64_t now_us) {
@@ -102,5 +94,5 @@ struct hc_cl_input_report hc_cl_predict_report(const struct hc_client *client) {
     const struct hc_cl_link *link = &client->link;
     return (struct hc_cl_input_report){.client_tick = link->newest.any ? client->timing.head
                                                                        : link->welcome.tick,
-                                       .display_offset = behind_of(client).farthest};
+                                       .display_offset = hc_cl_predict_behind(client).farthest};
 }

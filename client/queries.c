@@ -1,5 +1,6 @@
 /// Owns the reads of a game that does not draw: states, ticks and counts.
 #include "client/client.h"
+#include "client/predict.h"
 
 enum hc_client_state hc_client_state(const struct hc_client *client) {
     return client->state;
@@ -66,11 +67,9 @@ bool hc_client_recent(const struct hc_client *client, struct hc_client_recent *r
     recent->loss_down_ppm = hc_cl_losses_down_ppm(&link->connection.received);
     recent->input_buffer = hc_cl_newest_buffer(&link->newest);
     recent->predicted_ticks = client->timing.head - link->newest.snapshot.tick;
-    recent->others_ticks = client->config.display_offset;
-    if (client->world != NULL) {
-        recent->rollback_ticks = client->world->rollback_ticks;
-        recent->others_ticks = hc_cl_display_others(&client->world->display);
-    }
+    struct hc_cl_behind behind = hc_cl_predict_behind(client);
+    recent->rollback_ticks = behind.rollback;
+    recent->others_ticks = behind.others;
     return true;
 }
 

@@ -300,7 +300,7 @@ static void take_snapshot(struct hc_client *client, const struct received *recei
     } else {
         hc_cl_link_take_snapshot_time(link, received->header, accepted, now_us);
     }
-    if (client->world != NULL)
+    if (received->world.snapshot != NULL)
         take_into_world(client, received->world.snapshot, overtaken, now_us);
     else
         take_skimmed(client, now_us);

@@ -8,7 +8,7 @@
 
 /// Whether there is a state to show.
 static bool has_state(const struct hc_client *client) {
-    return client->world != NULL && client->link.newest.any;
+    return hc_client_timeline(client) != NULL && client->link.newest.any;
 }
 
 /// The times shown at `now_us`, if there is a state.

@@ -309,10 +309,11 @@ void hc_cl_world_put_input(struct hc_cl_world *world, unsigned index, hc_tick ti
     hc_timeline_put_input(world->timeline, world->own[index], tick, input);
 }
 
-void hc_cl_world_advance(struct hc_cl_world *world, hc_tick newest) {
+void hc_cl_world_advance(struct hc_cl_world *world, hc_tick head, hc_tick newest) {
+    HC_ASSERT(hc_cl_world_head(world) + 1 == head);
     resimulate(world); // inputs of ticks before the head were stamped
     hc_timeline_advance(world->timeline);
-    hc_cl_display_predicted(&world->display, hc_timeline_head(world->timeline), newest);
+    hc_cl_display_predicted(&world->display, head, newest);
     predict_events(world);
 }
 

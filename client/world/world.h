@@ -101,8 +101,9 @@ bool hc_cl_world_name(struct hc_cl_world *world, const struct hc_player_name *na
 void hc_cl_world_put_input(struct hc_cl_world *world, unsigned index, hc_tick tick,
                            const void *input);
 
-/// Predicts the tick after the head, while the newest snapshot is of the tick `newest`.
-void hc_cl_world_advance(struct hc_cl_world *world, hc_tick newest);
+/// Predicts the tick `head`, the one after the newest predicted one, while the newest snapshot is
+/// of the tick `newest`.
+void hc_cl_world_advance(struct hc_cl_world *world, hc_tick head, hc_tick newest);
 
 /// The times shown `elapsed_us` after the head was due; after the first snapshot.
 struct hc_cl_interpolation_times hc_cl_world_times(const struct hc_cl_world *world,

@@ -106,7 +106,7 @@ static void put_own(hc_tick tick, uint8_t input) {
 
 static void advance(uint32_t ticks) {
     for (; ticks > 0; ticks--)
-        hc_cl_world_advance(&world, snapshot.header.tick);
+        hc_cl_world_advance(&world, hc_cl_world_head(&world) + 1, snapshot.header.tick);
 }
 
 // ---- Snapshots ----------------------------------------------------------------------------------
