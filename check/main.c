@@ -115,16 +115,26 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     return 0;
 }
 
-/// Plays a history with every input in time, and examines each of its steps. `other`: a world of
-/// the game's other build, or NULL.
-static bool examine(const struct hc_world *world, const struct hc_world *other,
-                    struct hc_ck_faults *faults, struct hc_rng *rng, uint32_t ticks,
-                    uint32_t leave_ppm, uint64_t seed, struct counts *counts) {
+/// A history to play, as its seed draws it.
+struct history {
+    const struct hc_world *world;
+    const struct hc_world *other; ///< of the game's other build; NULL: there is none
+    struct hc_rng *rng;
+    uint64_t seed;
+    uint32_t ticks;
+    uint32_t leave_ppm; ///< of the ticks at which a player that is in leaves
+};
+
+/// Plays the history with every input in time, and examines each of its steps. False: no memory.
+static bool examine(const struct history *history, struct hc_ck_faults *faults,
+                    struct counts *counts) {
+    const struct hc_world *world = history->world, *other = history->other;
+    struct hc_rng *rng = history->rng;
     const uint16_t size = world->game->input_size;
     struct hc_plain *plain = hc_plain_create(world, false);
-    struct hc_ck_examiner *examiner = hc_ck_examiner_create(world, faults, seed);
+    struct hc_ck_examiner *examiner = hc_ck_examiner_create(world, faults, history->seed);
     struct hc_ck_builds *builds = other != NULL ? hc_ck_builds_create(other, faults) : NULL;
-    struct hc_rng asked = hc_rng_init(seed, 1);
+    struct hc_rng asked = hc_rng_init(history->seed, 1);
     uint8_t *inputs = calloc(world->players, size), *rosters = calloc(world->players, 1);
     bool *in = calloc(world->players, sizeof(*in));
     hc_tick *until = calloc(world->players, sizeof(*until));
@@ -135,10 +145,10 @@ static bool examine(const struct hc_world *world, const struct hc_world *other,
         hc_plain_start(plain);
     }
     hc_tick tick = 0;
-    for (; good && tick < ticks && !hc_ck_examiner_crashed(examiner); tick++) {
+    for (; good && tick < history->ticks && !hc_ck_examiner_crashed(examiner); tick++) {
         for (hc_player p = 0; p < world->players; p++) {
             rosters[p] = HC_ROSTER_NONE;
-            if (hc_rng_chance(rng, in[p] ? leave_ppm : JOIN)) {
+            if (hc_rng_chance(rng, in[p] ? history->leave_ppm : JOIN)) {
                 in[p] = !in[p];
                 rosters[p] = in[p] ? HC_ROSTER_JOIN : HC_ROSTER_LEAVE;
                 if (in[p])
@@ -160,7 +170,7 @@ static bool examine(const struct hc_world *world, const struct hc_world *other,
     if (examiner != NULL)
         counts->steps += hc_ck_examiner_steps(examiner);
     counts->ticks += tick;
-    hc_ck_reached_history(&counts->reached, ticks);
+    hc_ck_reached_history(&counts->reached, history->ticks);
     free(until);
     free(in);
     free(rosters);
@@ -217,8 +227,13 @@ static bool play(struct run *run, uint64_t seed) {
     }
     hc_ck_faults_set_seed(run->faults, seed);
     hc_ck_functions(&world, run->faults, &rng);
-    bool good = examine(&world, run->build.game != NULL ? &other : NULL, run->faults, &rng, ticks,
-                        ticks < LONG_LEAST ? LEAVE : LONG_LEAVE, seed, &run->counts);
+    struct history history = {.world = &world,
+                              .other = run->build.game != NULL ? &other : NULL,
+                              .rng = &rng,
+                              .seed = seed,
+                              .ticks = ticks,
+                              .leave_ppm = ticks < LONG_LEAST ? LEAVE : LONG_LEAVE};
+    bool good = examine(&history, run->faults, &run->counts);
     // Histories of a faulty step differ in any case.
     struct call call = {.world = &world, .faults = run->faults, .rng = &rng, .ticks = ticks};
     if (good && hc_ck_faults_count(run->faults) == 0) {

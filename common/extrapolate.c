@@ -284,9 +284,11 @@ static void simulate(struct hc_extrapolator *extrapolator, hc_unit unit,
 }
 
 void hc_extrapolate(struct hc_extrapolator *extrapolator, enum hc_extrapolation how, hc_unit unit,
-                    const struct hc_unit_value *from, const struct hc_input_changes *changes,
-                    const void *referee, hc_tick tick, struct hc_unit_value *out) {
+                    const struct hc_unit_value *from, const struct hc_extrapolate_under *under,
+                    hc_tick tick, struct hc_unit_value *out) {
     const struct hc_world *world = extrapolator->world;
+    const struct hc_input_changes *changes = under != NULL ? under->changes : NULL;
+    const void *referee = under != NULL ? under->referee : NULL;
     HC_ASSERT(unit < hc_unit_total(world));
     HC_ASSERT(tick >= from->tick && tick != HC_NO_TICK);
     HC_ASSERT(changes == NULL || changes->count == 0 ||

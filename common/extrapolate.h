@@ -37,6 +37,12 @@ struct hc_input_changes {
     struct hc_input_change at[HC_EXTRAPOLATE_TICKS_MAX];
 };
 
+/// The circumstances of an extrapolation, each NULL if there is none.
+struct hc_extrapolate_under {
+    const void *referee;                    ///< the referee's state, as at all the ticks between
+    const struct hc_input_changes *changes; ///< the changes of the owner's input
+};
+
 struct hc_extrapolator;
 
 /// The bytes that hc_extrapolator_create allocates.
@@ -48,11 +54,10 @@ struct hc_extrapolator *hc_extrapolator_create(const struct hc_world *world);
 /// Frees it; NULL is allowed.
 void hc_extrapolator_destroy(struct hc_extrapolator *extrapolator);
 
-/// Extrapolates `from` by `how` to `tick` >= from->tick, into `out`. `referee` is the referee's
-/// state (state_size bytes) at all the ticks between; NULL when it is unknown. Only
-/// HC_EXTRAPOLATION_STEP reads it. That holds every value beyond HC_EXTRAPOLATE_TICKS_MAX, and the
-/// referee's own value as HC_EXTRAPOLATION_LINEAR does. An unknown entity stays unknown and counts
-/// as absent for the others.
+/// Extrapolates `from` by `how` to `tick` >= from->tick, into `out`, `under` these circumstances
+/// (NULL: none). Only HC_EXTRAPOLATION_STEP reads the referee (state_size bytes). That holds every
+/// value beyond HC_EXTRAPOLATE_TICKS_MAX, and the referee's own value as HC_EXTRAPOLATION_LINEAR
+/// does. An unknown entity stays unknown and counts as absent for the others.
 ///
 /// The owner's input keeps its age: `out->known` is from->known + (tick - from->tick), and every
 /// step is given the game's prediction from from->input at that age. Without a known input
@@ -60,12 +65,12 @@ void hc_extrapolator_destroy(struct hc_extrapolator *extrapolator);
 /// extrapolating once over both distances. The caller sets the pointers of `out`; `out` may be
 /// `from`.
 ///
-/// `changes` (NULL: none) have ticks in [from->tick, tick). The steps from a change on are given
+/// The changes have ticks in [from->tick, tick). The steps from a change on are given
 /// its input, and `out->input` is the last one's; without a known input in `from`, its age is 1.
 /// The unit must take changes, see hc_extrapolate_takes_changes.
 void hc_extrapolate(struct hc_extrapolator *extrapolator, enum hc_extrapolation how, hc_unit unit,
-                    const struct hc_unit_value *from, const struct hc_input_changes *changes,
-                    const void *referee, hc_tick tick, struct hc_unit_value *out);
+                    const struct hc_unit_value *from, const struct hc_extrapolate_under *under,
+                    hc_tick tick, struct hc_unit_value *out);
 
 /// The field groups of the referee that the steps of the newest extrapolation have read, bit g for
 /// group g: it is the same with any referee that has equal fields in these groups.

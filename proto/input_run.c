@@ -25,15 +25,14 @@ static void put_fields(struct hc_bits_writer *bits, const struct hc_game *game, 
     }
 }
 
-uint32_t hc_input_run_pack(const struct hc_game *game, uint32_t players, uint32_t count,
-                           hc_input_source *source, void *context, uint8_t *out, size_t capacity,
-                           size_t *used) {
-    HC_ASSERT(players >= 1 && players <= HC_OWN_PLAYERS_MAX && count <= HC_INPUT_RUN_MAX);
+size_t hc_input_run_pack(const struct hc_game *game, uint32_t players, uint32_t *count,
+                         hc_input_source *source, void *context, uint8_t *out, size_t capacity) {
+    HC_ASSERT(players >= 1 && players <= HC_OWN_PLAYERS_MAX && *count <= HC_INPUT_RUN_MAX);
     uint8_t last[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX] = {0};
     struct hc_bits_writer bits = hc_bits_writer(out, capacity), before = bits;
     size_t most = (size_t)players * (1 + input_bits(game));
     uint32_t packed = 0;
-    for (; packed < count; packed++) {
+    for (; packed < *count; packed++) {
         // A tick must fit as a whole, with the padding bits.
         bool may_fail = hc_bits_written(&bits) + most > capacity * 8;
         if (may_fail)
@@ -52,9 +51,10 @@ uint32_t hc_input_run_pack(const struct hc_game *game, uint32_t players, uint32_
             break;
         }
     }
-    *used = hc_bits_finish(&bits);
+    size_t used = hc_bits_finish(&bits);
     HC_ASSERT(!hc_bits_failed(&bits));
-    return packed;
+    *count = packed;
+    return used;
 }
 
 enum hc_status hc_input_run_begin(struct hc_input_run *run, const struct hc_game *game,

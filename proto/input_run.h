@@ -29,11 +29,10 @@ struct hc_input_run {
     uint8_t last[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX];
 };
 
-/// Packs up to `count` ticks for `players` in [1, HC_OWN_PLAYERS_MAX], as many as `capacity` bytes
-/// hold. Returns the number of ticks, and the bytes used in `*used`.
-uint32_t hc_input_run_pack(const struct hc_game *game, uint32_t players, uint32_t count,
-                           hc_input_source *source, void *context, uint8_t *out, size_t capacity,
-                           size_t *used);
+/// Packs up to `*count` ticks for `players` in [1, HC_OWN_PLAYERS_MAX], as many as `capacity` bytes
+/// hold; `*count` becomes their number. Returns the bytes used.
+size_t hc_input_run_pack(const struct hc_game *game, uint32_t players, uint32_t *count,
+                         hc_input_source *source, void *context, uint8_t *out, size_t capacity);
 
 /// Opens a run of `count` ticks, and reads all of it once to check its end. HC_MALFORMED: it does
 /// not end where the bytes do, or its padding is not zero; *run is unspecified then.

@@ -107,17 +107,17 @@ enum hc_status hc_message_get_welcome(const struct hc_body *body, const struct h
     return hc_values_done(&values);
 }
 
-/// Packs as many ticks as fit behind the longest header of a binary.
-static uint32_t put_runs(struct hc_writer *body, const struct hc_game *game, uint32_t players,
-                         uint32_t count, hc_input_source *source, void *context,
-                         uint8_t packed[static HC_DATA_BODY_MAX], size_t *used) {
+/// Packs as many of the `*count` ticks as fit behind the longest header of a binary, as
+/// hc_input_run_pack does.
+static size_t put_runs(const struct hc_writer *body, const struct hc_game *game, uint32_t players,
+                       uint32_t *count, hc_input_source *source, void *context,
+                       uint8_t packed[static HC_DATA_BODY_MAX]) {
     size_t room = body->size - body->at;
     room = room > BINARY_HEADER_MAX ? room - BINARY_HEADER_MAX : 0;
     room = room < HC_DATA_BODY_MAX ? room : HC_DATA_BODY_MAX;
-    *used = 0;
-    if (players == 0 || count == 0)
+    if (players == 0 || *count == 0)
         return 0;
-    return hc_input_run_pack(game, players, count, source, context, packed, room, used);
+    return hc_input_run_pack(game, players, count, source, context, packed, room);
 }
 
 /// The values of INPUT before the runs.
@@ -142,8 +142,8 @@ bool hc_message_put_input(struct hc_writer *body, const struct hc_game *game, ui
     // twice. The second time they are shorter, never longer.
     put_input_values(body, input, input->count);
     uint8_t packed[HC_DATA_BODY_MAX];
-    size_t used;
-    uint32_t count = put_runs(body, game, players, input->count, source, context, packed, &used);
+    uint32_t count = input->count;
+    size_t used = put_runs(body, game, players, &count, source, context, packed);
     *body = before;
     put_input_values(body, input, count);
     hc_pack_bin(body, used);

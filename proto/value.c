@@ -442,8 +442,9 @@ static void extrapolate(const struct hc_value_base *base, const struct hc_input_
             hc_runs_extrapolate(base->runs, base->unit, base->from, hash, changes, out->tick);
         hc_unit_copy(world, base->unit, out, &end);
     } else {
-        hc_extrapolate(base->extrapolator, base->how, base->unit, base->from, changes,
-                       base->referee, out->tick, out);
+        struct hc_extrapolate_under under = {.referee = base->referee, .changes = changes};
+        hc_extrapolate(base->extrapolator, base->how, base->unit, base->from, &under, out->tick,
+                       out);
     }
 }
 

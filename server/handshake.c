@@ -164,8 +164,8 @@ static void connect_peer(struct hc_server *server, struct hc_sv_peer *peer,
     uint32_t cid = draw_cid(server, peer, now_us);
     hc_ratchet_draw(&server->ratchet, exchange->server_nonce, sizeof exchange->server_nonce);
     derive_keys(server, attempt, exchange, cid, &keys);
-    hc_sv_peer_connect(peer, cid, &keys, attempt->connect.extrapolations,
-                       server->config.client_rate, from, attempt->connect.client_nonce, now_us);
+    hc_sv_peer_connect(peer, cid, &keys, &attempt->connect, server->config.client_rate, from,
+                       now_us);
     hc_sv_clients_connected(&server->clients, peer, attempt->token.client_id, from);
     sodium_memzero(&keys, sizeof keys);
     hc_sv_admission_set_user(&server->admission, &peer->user, &attempt->token, now_us);

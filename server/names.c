@@ -31,11 +31,11 @@ static void note(const struct hc_sv_names *names, const struct hc_sv_view *view,
 }
 
 void hc_sv_names_sent(struct hc_sv_names *names, struct hc_sv_view *view,
-                      const struct hc_player_name *sent, const uint32_t *numbers, uint32_t count,
-                      uint32_t seq, uint64_t resend_us, uint64_t now_us) {
-    names->count = count;
-    memcpy(names->sent, sent, count * sizeof *sent);
-    note(names, view, numbers);
+                      const struct hc_sv_lacking *sent, uint32_t seq, uint64_t resend_us,
+                      uint64_t now_us) {
+    names->count = sent->count;
+    memcpy(names->sent, sent->names, sent->count * sizeof sent->names[0]);
+    note(names, view, sent->numbers);
     names->seq = seq;
     names->sent_us = now_us;
     names->due_us = now_us + resend_us;

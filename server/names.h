@@ -8,6 +8,13 @@
 #include "proto/message.h"
 #include "server/replication/view.h"
 
+/// Names that a client lacks, as many as a NAMES may have, in the order of their players.
+struct hc_sv_lacking {
+    uint32_t count; ///< [0, HC_NAMES_EACH]
+    struct hc_player_name names[HC_NAMES_EACH];
+    uint32_t numbers[HC_NAMES_EACH]; ///< the numbers of the names, which differ for each new name
+};
+
 struct hc_sv_names {
     uint32_t seq;                              ///< of the newest NAMES; 0: it is acked, or none
     uint64_t due_us;                           ///< the next NAMES may be sent then
@@ -19,11 +26,11 @@ struct hc_sv_names {
 /// Whether the next NAMES may be sent. Then none is awaited any more, and the one after it waits.
 bool hc_sv_names_are_due(struct hc_sv_names *names, uint64_t now_us);
 
-/// The datagram `seq` has the `count` names at `sent`, [1, HC_NAMES_EACH], with these numbers. They
-/// are sent again after `resend_us` without an ack.
+/// The datagram `seq` has the names `sent`, at least one. They are sent again after `resend_us`
+/// without an ack.
 void hc_sv_names_sent(struct hc_sv_names *names, struct hc_sv_view *view,
-                      const struct hc_player_name *sent, const uint32_t *numbers, uint32_t count,
-                      uint32_t seq, uint64_t resend_us, uint64_t now_us);
+                      const struct hc_sv_lacking *sent, uint32_t seq, uint64_t resend_us,
+                      uint64_t now_us);
 
 /// The client acked the datagram `seq`.
 void hc_sv_names_acked(struct hc_sv_names *names, struct hc_sv_view *view, uint32_t seq);

@@ -3,13 +3,6 @@
 
 #include <string.h>
 
-/// The names that a client lacks, with their numbers.
-struct lacking {
-    uint32_t count;
-    struct hc_player_name names[HC_NAMES_EACH];
-    uint32_t numbers[HC_NAMES_EACH];
-};
-
 /// The slot after `slot` (NULL: the first) of a player that the client sees; NULL: there is none.
 static struct hc_sv_slot *next_player(const struct hc_sv_view *view, const struct hc_world *world,
                                       const struct hc_sv_slot *slot) {
@@ -32,7 +25,7 @@ static const uint8_t *name_of(const struct hc_sv_clients *clients,
 }
 
 /// Appends the name of the player in this slot if the client lacks it; `look`: what it sees.
-static void add_lacking(struct lacking *lacking, const struct hc_sv_clients *clients,
+static void add_lacking(struct hc_sv_lacking *lacking, const struct hc_sv_clients *clients,
                         const struct hc_sv_replicator *replicator,
                         const struct hc_sv_client *client, const struct hc_sv_slot *slot,
                         const struct hc_sv_interest_look *look) {
@@ -51,7 +44,7 @@ static void add_lacking(struct lacking *lacking, const struct hc_sv_clients *cli
 
 /// Gathers the names that the client lacks, as many as a NAMES may have, of players that are still
 /// in view at the tick shown.
-static void gather(struct lacking *lacking, const struct hc_sv_clients *clients,
+static void gather(struct hc_sv_lacking *lacking, const struct hc_sv_clients *clients,
                    const struct hc_sv_replicator *replicator, const struct hc_sv_client *client) {
     const struct hc_world *world = replicator->config.world;
     const struct hc_timeline *timeline = replicator->config.timeline;
@@ -76,7 +69,7 @@ static uint64_t resend_us(const struct hc_connection *connection) {
 void hc_sv_naming_put(const struct hc_sv_clients *clients,
                       const struct hc_sv_replicator *replicator, struct hc_sv_peer *peer,
                       struct hc_writer *body, uint64_t now_us) {
-    struct lacking lacking;
+    struct hc_sv_lacking lacking;
     lacking.count = 0;
     if (!hc_sv_names_are_due(&peer->names, now_us))
         return;
@@ -84,7 +77,6 @@ void hc_sv_naming_put(const struct hc_sv_clients *clients,
     while (lacking.count > 0 && !hc_message_put_names(body, lacking.names, lacking.count))
         lacking.count--; // messages took the room
     if (lacking.count > 0)
-        hc_sv_names_sent(&peer->names, &peer->replication.interest.view, lacking.names,
-                         lacking.numbers, lacking.count, peer->connection.sent.next,
-                         resend_us(&peer->connection), now_us);
+        hc_sv_names_sent(&peer->names, &peer->replication.interest.view, &lacking,
+                         peer->connection.sent.next, resend_us(&peer->connection), now_us);
 }

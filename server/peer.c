@@ -106,8 +106,8 @@ static const struct hc_carried carried[] = {
 // ---- Connections --------------------------------------------------------------------------------
 
 void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_seal_keys *keys,
-                        uint8_t extrapolations, uint32_t rate, const struct hc_address *address,
-                        const uint8_t client_nonce[static HC_NONCE_SIZE], uint64_t now_us) {
+                        const struct hc_connect *connect, uint32_t rate,
+                        const struct hc_address *address, uint64_t now_us) {
     *peer = (struct hc_sv_peer){.state = peer->state,
                                 .user = peer->user,
                                 .unread = peer->unread,
@@ -124,11 +124,11 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_s
                                 .unproven_us = peer->unproven_us};
     enter(peer, HC_SV_PEER_PLAYING);
     hc_sv_contest_begin(&peer->contest, address, now_us);
-    memcpy(peer->client_nonce, client_nonce, HC_NONCE_SIZE);
+    memcpy(peer->client_nonce, connect->client_nonce, HC_NONCE_SIZE);
     hc_connection_begin(&peer->connection, HC_CONNECTION_SERVER, cid, keys, &peer->messages,
                         now_us);
     hc_connection_carry(&peer->connection, carried, sizeof carried / sizeof carried[0], peer);
-    hc_sv_client_connect(&peer->replication, cid, extrapolations, rate, now_us);
+    hc_sv_client_connect(&peer->replication, cid, connect->extrapolations, rate, now_us);
 }
 
 bool hc_sv_peer_floods(struct hc_sv_peer *peer, size_t size, uint64_t now_us) {

@@ -153,11 +153,11 @@ static inline bool hc_sv_peer_has_session(const struct hc_sv_peer *peer) {
 /// any more.
 void hc_sv_peer_open(struct hc_sv_peer *peer);
 
-/// Gives a peer a new connection, on which it is sent at most `rate` bytes/s and computes these
-/// `extrapolations`. Its players and its messages stay.
+/// Gives a peer the new connection that `connect` asks for, on which it is sent at most `rate`
+/// bytes/s. Its players and its messages stay.
 void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_seal_keys *keys,
-                        uint8_t extrapolations, uint32_t rate, const struct hc_address *address,
-                        const uint8_t client_nonce[static HC_NONCE_SIZE], uint64_t now_us);
+                        const struct hc_connect *connect, uint32_t rate,
+                        const struct hc_address *address, uint64_t now_us);
 
 /// Begins to load what the next datagram to the client reads into the processor's cache, all but
 /// what the peer points to.

@@ -54,13 +54,14 @@ static enum hc_status read_body(struct hc_server *server, const struct hc_sv_pee
     return status;
 }
 
-/// Opens a DATA from any address; its sender may be another one than the client. A datagram from
-/// the client's own address is never dropped as forged. For one from the address under validation,
-/// forged datagrams of other sources do not count. A duplicate is opened only if it affects the
-/// client's address.
+/// Opens a DATA, whose `data` has its seq, from any address; its sender may be another one than the
+/// client. A datagram from the client's own address is never dropped as forged. For one from the
+/// address under validation, forged datagrams of other sources do not count. A duplicate is opened
+/// only if it affects the client's address.
 static enum hc_status open_from(struct hc_server *server, struct hc_sv_peer *peer,
-                                const struct hc_address *from, uint32_t seq, const uint8_t *bytes,
-                                size_t size, struct hc_data *data, uint64_t now_us) {
+                                const struct hc_address *from, const uint8_t *bytes, size_t size,
+                                struct hc_data *data, uint64_t now_us) {
+    uint32_t seq = data->seq;
     bool own = hc_address_equal(from, &peer->address);
     bool moves = hc_sv_validation_is_of(&peer->validation, from);
     if (!own && hc_sv_forged_drops(&server->forged, from, moves ? 0 : peer->forged)) {
@@ -156,13 +157,12 @@ enum hc_status hc_sv_receive_data(struct hc_server *server, const struct hc_addr
                                   const uint8_t *bytes, size_t size, uint64_t now_us) {
     struct hc_data data;
     struct received received = {.has_input = false};
-    uint32_t cid, seq;
-    enum hc_status status = hc_datagram_get_data_clear(bytes, size, &cid, &seq);
+    enum hc_status status = hc_datagram_get_data_clear(bytes, size, &data.cid, &data.seq);
     if (status != HC_OK)
         return status;
-    struct hc_sv_peer *peer = hc_sv_clients_of_cid(&server->clients, cid);
+    struct hc_sv_peer *peer = hc_sv_clients_of_cid(&server->clients, data.cid);
     if (peer == NULL || hc_connection_is_over(&peer->connection)) {
-        hc_sv_handshake_reset(server, from, cid, seq, now_us);
+        hc_sv_handshake_reset(server, from, data.cid, data.seq, now_us);
         return HC_UNEXPECTED;
     }
     // It may have arrived while the newest datagram to the client was being made, and a little
@@ -172,7 +172,7 @@ enum hc_status hc_sv_receive_data(struct hc_server *server, const struct hc_addr
     now_us = server->reading.arrived_us > peer->connection.sent_us ? server->reading.arrived_us
                                                                    : peer->connection.sent_us;
     bool newest;
-    status = open_from(server, peer, from, seq, bytes, size, &data, now_us);
+    status = open_from(server, peer, from, bytes, size, &data, now_us);
     if (status == HC_OK)
         status = read_body(server, peer, &data, &received);
     if (status == HC_OK && peer->state != HC_SV_PEER_PLAYING)
@@ -186,7 +186,7 @@ enum hc_status hc_sv_receive_data(struct hc_server *server, const struct hc_addr
         return status;
     peer->ever_received = true;
     peer->former = (struct hc_sv_former){0}; // the client has its ACCEPT
-    hc_sv_path_received(server, peer, from, seq, size,
+    hc_sv_path_received(server, peer, from, data.seq, size,
                         newest ? HC_SV_ARRIVAL_NEWEST : HC_SV_ARRIVAL_LATE, now_us);
     apply(server, peer, from, &received, now_us);
     return HC_OK;

@@ -6,7 +6,7 @@ import sys
 
 ROOT = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), ".."))
 ARENA = r"common/arena/|include/hindcast/arena\.h"
-LINES_MAX, DOCUMENT_MAX, FUNCTION_MAX = 800, 1500, 70
+LINES_MAX, DOCUMENT_MAX, FUNCTION_MAX, PARAMETERS_MAX = 800, 1500, 70, 7
 
 # Every room is a folder, and may include itself and these; tests/ and deploy/ may include any.
 ROOMS = {
@@ -274,6 +274,14 @@ def check_functions(file):
             start = None
 
 
+def check_parameters(file):
+    for found in re.finditer(r"^[A-Za-z_][\w *]*\b(\w+)\(([^;{}]*?)\)\s*[{;]", "\n".join(file.code), re.M):
+        count = 1 + re.sub(r"\([^()]*\)", "", found[2]).count(",")
+        if count > PARAMETERS_MAX:
+            line = found.string.count("\n", 0, found.start()) + 1
+            report(file, line, "parameters", f"{found[1]} has {count}; at most {PARAMETERS_MAX}")
+
+
 def check_subjects(file):
     for number, line in enumerate(file.lines, 1):
         if re.match(r"\s*/// (What|Who|Of which)\b", line):
@@ -339,6 +347,7 @@ def main():
                 check_words(file)
                 check_identifiers(file)
                 check_functions(file)
+                check_parameters(file)
                 check_members(file)
                 check_subjects(file)
                 if file.header and file.folder in ROOMS:

@@ -108,9 +108,10 @@ static bool slide_axis(const struct hc_world *world, bool along_x, int32_t half,
     return false;
 }
 
-void hc_arena_slide(const struct hc_world *world, int32_t half, int32_t dx, int32_t dy, int32_t *x,
-                    int32_t *y, bool *hit_x, bool *hit_y) {
+void hc_arena_slide(const struct hc_world *world, struct hc_arena_square *square, int32_t dx,
+                    int32_t dy) {
+    int32_t half = square->half;
     HC_ASSERT(half > 0 && 2 * half <= HC_ARENA_TILE);
-    *hit_x = slide_axis(world, true, half, dx, *y, x);
-    *hit_y = slide_axis(world, false, half, dy, *x, y);
+    square->hit_x = slide_axis(world, true, half, dx, square->y, &square->x);
+    square->hit_y = slide_axis(world, false, half, dy, square->x, &square->y);
 }

@@ -19,8 +19,13 @@ bool hc_arena_inside_wall(const struct hc_world *world, int32_t x, int32_t y);
 /// Writes the centre, in units, of the free tile that 64 random bits select.
 void hc_arena_free_place(const struct hc_world *world, uint64_t random, uint16_t *x, uint16_t *y);
 
-/// Moves a square with its centre at (*x, *y) and half side `half` (at most half a tile) by
-/// (dx, dy), first along x, then along y, each up to the first wall. Sets *hit_x and *hit_y when a
-/// wall stopped it. Lengths are in units.
-void hc_arena_slide(const struct hc_world *world, int32_t half, int32_t dx, int32_t dy, int32_t *x,
-                    int32_t *y, bool *hit_x, bool *hit_y);
+/// A square that slides. Lengths are in units.
+struct hc_arena_square {
+    int32_t x, y;      ///< the centre
+    int32_t half;      ///< half of a side, at most half a tile
+    bool hit_x, hit_y; ///< whether a wall stopped it along x, along y
+};
+
+/// Moves the square by (dx, dy), in units, first along x, then along y, each up to the first wall.
+void hc_arena_slide(const struct hc_world *world, struct hc_arena_square *square, int32_t dx,
+                    int32_t dy);

@@ -104,16 +104,14 @@ static void run(const struct hc_scene *scene, const struct hc_arena_input *input
     out->vx = accelerate(scene, out->vx, input->move_x * full);
     out->vy = accelerate(scene, out->vy, input->move_y * full);
 
-    int32_t x = out->x, y = out->y;
-    bool hit_x, hit_y;
-    hc_arena_slide(scene->world, HC_ARENA_RADIUS,
-                   hc_arena_per_tick(scene, out->vx) + events->push_x,
-                   hc_arena_per_tick(scene, out->vy) + events->push_y, &x, &y, &hit_x, &hit_y);
-    out->x = (uint16_t)x;
-    out->y = (uint16_t)y;
-    if (hit_x)
+    struct hc_arena_square square = {.x = out->x, .y = out->y, .half = HC_ARENA_RADIUS};
+    hc_arena_slide(scene->world, &square, hc_arena_per_tick(scene, out->vx) + events->push_x,
+                   hc_arena_per_tick(scene, out->vy) + events->push_y);
+    out->x = (uint16_t)square.x;
+    out->y = (uint16_t)square.y;
+    if (square.hit_x)
         out->vx = 0;
-    if (hit_y)
+    if (square.hit_y)
         out->vy = 0;
 }
 

@@ -95,15 +95,12 @@ void hc_sv_placement_set_keys(struct hc_sv_placement *placement, const struct hc
     placement->config.keys = *keys;
 }
 
-/// Opens the token of a CONNECT whose cookie and proof hold.
+/// Opens the token of the CONNECT at `bytes` if its cookie and proof hold.
 static enum hc_status open_token(struct hc_sv_placement *placement, const struct hc_address *from,
-                                 const uint8_t *bytes, size_t size, uint64_t unix_us,
-                                 uint64_t now_us, struct hc_connect *connect,
-                                 struct hc_token *token) {
+                                 const struct hc_connect *connect, const uint8_t *bytes,
+                                 uint64_t unix_us, uint64_t now_us, struct hc_token *token) {
     const struct hc_sv_placement_config *config = &placement->config;
-    enum hc_status status = hc_datagram_get_connect(bytes, size, connect);
-    if (status == HC_OK && connect->protocol_id != config->protocol_id)
-        status = HC_UNEXPECTED;
+    enum hc_status status = connect->protocol_id == config->protocol_id ? HC_OK : HC_UNEXPECTED;
     if (status == HC_OK)
         status = hc_cookie_check(&placement->jar, now_us, connect->slot, from,
                                  connect->client_nonce, connect->cookie);
@@ -186,8 +183,9 @@ void hc_sv_placement_choose(struct hc_sv_placement *placement, const struct hc_a
     struct hc_connect connect;
     struct hc_token token;
     *placed = (struct hc_sv_placed){.match = 0};
-    enum hc_status status =
-        open_token(placement, from, bytes, size, unix_us, now_us, &connect, &token);
+    enum hc_status status = hc_datagram_get_connect(bytes, size, &connect);
+    if (status == HC_OK)
+        status = open_token(placement, from, &connect, bytes, unix_us, now_us, &token);
     if (status == HC_OK) {
         placed->players = connect.players;
         placed->client_id = token.client_id;

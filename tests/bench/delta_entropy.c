@@ -202,8 +202,9 @@ static void take_selection(struct bench_entropy *entropy, const struct hc_server
     entropy->taken += selection->delta;
     if (sent.has_baseline) {
         sent.from = from->unit;
-        hc_extrapolate(host->replicator.extrapolator, HC_EXTRAPOLATION_STEP, unit, &sent.from, NULL,
-                       sent.referee, tick, &sent.extrapolated);
+        hc_extrapolate(host->replicator.extrapolator, HC_EXTRAPOLATION_STEP, unit, &sent.from,
+                       &(struct hc_extrapolate_under){.referee = sent.referee}, tick,
+                       &sent.extrapolated);
     } else {
         hc_extrapolate_absent(world, unit, tick, &sent.extrapolated);
         hc_unit_place(world, &sent.from, entropy->held);

@@ -207,7 +207,6 @@ static void try_run(size_t room, struct fuzz_source *source) {
     struct hc_input_run run;
     uint32_t players = 1 + fuzz_take(source) % HC_OWN_PLAYERS_MAX;
     uint32_t wanted = fuzz_take(source) % (TICKS + 1);
-    size_t used, again;
     memset(inputs, 0, sizeof inputs);
     for (uint32_t i = 0; i < wanted * players; i++) {
         uint8_t how = fuzz_take(source);
@@ -220,11 +219,12 @@ static void try_run(size_t room, struct fuzz_source *source) {
         input->fire = how >> 3 & 1;
         input->aim = fuzz_take(source);
     }
-    uint32_t count =
-        hc_input_run_pack(&hc_arena, players, wanted, input_of, NULL, packed, room, &used);
+    uint32_t count = wanted;
+    size_t used = hc_input_run_pack(&hc_arena, players, &count, input_of, NULL, packed, room);
     HC_ASSERT(count <= wanted && used <= room);
-    HC_ASSERT(count == wanted || hc_input_run_pack(&hc_arena, players, count, input_of, NULL,
-                                                   packed, used, &again) == count);
+    uint32_t again = count;
+    HC_ASSERT(hc_input_run_pack(&hc_arena, players, &again, input_of, NULL, packed, used) == used);
+    HC_ASSERT(again == count);
     HC_ASSERT(hc_input_run_begin(&run, &hc_arena, players, count, packed, used) == HC_OK);
     for (uint32_t i = 0; i < count * players; i++)
         HC_ASSERT(memcmp(hc_input_run_next(&run), &inputs[i / players][i % players],

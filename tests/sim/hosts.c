@@ -89,11 +89,11 @@ unsigned hc_sim_hosts_choose(struct hc_sim_hosts *hosts, const struct hc_address
 
 enum hc_status hc_sim_hosts_give(struct hc_sim_hosts *hosts, unsigned place,
                                  const struct hc_address *from, const uint8_t *bytes, size_t size,
-                                 uint64_t now_us, uint64_t ahead_us, struct hc_sv_placed *placed) {
+                                 uint64_t at_us, struct hc_sv_placed *placed) {
     struct hc_sim_host *host = &hosts->all[place];
     if (host->idle && hc_datagram_kind(bytes, size) == HC_DATAGRAM_CONNECT)
-        hc_server_start(host->core, host_us(now_us));
-    return hc_sv_placement_give(placed, host->core, from, bytes, size, host_us(now_us) + ahead_us);
+        hc_server_start(host->core, host_us(at_us));
+    return hc_sv_placement_give(placed, host->core, from, bytes, size, host_us(at_us));
 }
 
 void hc_sim_hosts_noted(struct hc_sim_hosts *hosts, unsigned place, uint64_t now_us) {

@@ -45,11 +45,11 @@ unsigned hc_sim_hosts_choose(struct hc_sim_hosts *hosts, const struct hc_address
                              const uint8_t *bytes, size_t size, uint64_t now_us,
                              struct hc_sv_placed *placed);
 
-/// Gives the datagram to the host at `place`; a CONNECT starts the ticks of an idle one. It arrives
-/// `ahead_us` after `now_us`.
+/// Gives the datagram, which arrives at `at_us` of the simulation, to the host at `place`; a
+/// CONNECT starts the ticks of an idle one.
 enum hc_status hc_sim_hosts_give(struct hc_sim_hosts *hosts, unsigned place,
                                  const struct hc_address *from, const uint8_t *bytes, size_t size,
-                                 uint64_t now_us, uint64_t ahead_us, struct hc_sv_placed *placed);
+                                 uint64_t at_us, struct hc_sv_placed *placed);
 
 /// The events of the host at `place` were read: the placement gets its sessions.
 void hc_sim_hosts_noted(struct hc_sim_hosts *hosts, unsigned place, uint64_t now_us);

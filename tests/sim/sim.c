@@ -302,7 +302,7 @@ static void give_host(struct hc_sim *sim, unsigned client, uint16_t port, const 
     sim->active = hc_sim_hosts_choose(&sim->hosts, &from, bytes, size, sim->now, &placed);
     call_host_works(sim, HC_SIM_WORK_RECEIVE, true);
     enum hc_status status = hc_sim_hosts_give(&sim->hosts, sim->active, &from, bytes, size,
-                                              sim->now, ahead_us, &placed);
+                                              sim->now + ahead_us, &placed);
     call_host_works(sim, HC_SIM_WORK_RECEIVE, false);
     // Only an accepted one: a thief's CONNECT may name another client's nonce.
     if (status == HC_OK && kind == HC_DATAGRAM_CONNECT)

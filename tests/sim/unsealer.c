@@ -151,11 +151,17 @@ const struct hc_endpoint *hc_unsealer_endpoint(const struct hc_unsealer *unseale
     return NULL;
 }
 
-/// Opens a DATA with its connection's keys. Most are opened twice: when they are sent and when they
-/// arrive.
-static enum hc_status open_data(struct hc_unsealer *unsealer, const struct hc_endpoint *endpoint,
-                                uint32_t cid, uint32_t seq, bool to_server, const uint8_t *bytes,
+/// Opens a DATA of a known connection with its keys. Most are opened twice: when they are sent and
+/// when they arrive.
+static enum hc_status open_data(struct hc_unsealer *unsealer, bool to_server, const uint8_t *bytes,
                                 size_t size, uint8_t out[static HC_DATAGRAM_MAX]) {
+    uint32_t cid, seq;
+    enum hc_status status = hc_datagram_get_data_clear(bytes, size, &cid, &seq);
+    if (status != HC_OK)
+        return status;
+    const struct hc_endpoint *endpoint = hc_unsealer_endpoint(unsealer, cid);
+    if (endpoint == NULL)
+        return HC_UNEXPECTED;
     uint32_t slot = (cid * 97 + seq * 2 + to_server) % OPENED;
     struct opened *opened = &unsealer->opened[slot];
     if (unsealer->sizes[slot] == size && opened->cid == cid && opened->seq == seq &&
@@ -163,7 +169,7 @@ static enum hc_status open_data(struct hc_unsealer *unsealer, const struct hc_en
         memcpy(out, opened->plain, size);
         return HC_OK;
     }
-    enum hc_status status = hc_endpoint_open(endpoint, to_server, bytes, size, out);
+    status = hc_endpoint_open(endpoint, to_server, bytes, size, out);
     if (status != HC_OK)
         return status;
     opened->to_server = to_server;
@@ -177,17 +183,12 @@ static enum hc_status open_data(struct hc_unsealer *unsealer, const struct hc_en
 
 const uint8_t *hc_unsealer_open(struct hc_unsealer *unsealer, bool to_server, const uint8_t *bytes,
                                 size_t size, uint8_t out[static HC_DATAGRAM_MAX]) {
-    const struct hc_endpoint *endpoint = NULL;
-    uint32_t cid, seq;
     struct hc_accept accept;
-    if (hc_datagram_get_data_clear(bytes, size, &cid, &seq) == HC_OK)
-        endpoint = hc_unsealer_endpoint(unsealer, cid);
-    if (endpoint != NULL &&
-        open_data(unsealer, endpoint, cid, seq, to_server, bytes, size, out) == HC_OK)
+    if (open_data(unsealer, to_server, bytes, size, out) == HC_OK)
         return out;
     if (to_server || hc_datagram_get_accept(bytes, size, &accept) != HC_OK)
         return bytes;
-    endpoint = hc_unsealer_endpoint(unsealer, accept.cid);
+    const struct hc_endpoint *endpoint = hc_unsealer_endpoint(unsealer, accept.cid);
     if (endpoint == NULL || hc_seal_open_accept(endpoint->keys.s2c, bytes, size, out) != HC_OK)
         return bytes;
     memset(out + size - HC_TAG_SIZE, 0, HC_TAG_SIZE);

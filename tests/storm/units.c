@@ -328,25 +328,23 @@ bool storm_units_received_at(const struct storm_match *match, unsigned client,
 }
 
 void storm_units_fail(struct storm_match *match, const char *oracle, hc_tick tick, hc_unit unit,
-                      const char *who, const struct hc_timeline *held,
-                      const uint8_t *right_presence, const uint8_t *right_states) {
+                      const char *who, const struct hc_timeline *held, struct storm_state right) {
     const struct hc_world *world = match->units.world;
-    const uint8_t *presence = hc_timeline_presence(held, tick);
-    const uint8_t *states = hc_timeline_states(held, tick);
+    struct storm_state now = {hc_timeline_presence(held, tick), hc_timeline_states(held, tick)};
     size_t bytes = (size_t)world->entities * world->stride, first = hc_unit_first(world, unit);
     uint32_t count = hc_unit_count(world, unit);
     uint8_t *all = malloc(world->entities + bytes);
     if (all == NULL)
         abort();
     // Only this unit may differ, so that nothing else is named.
-    memcpy(all, presence, world->entities);
-    memcpy(all + world->entities, states, bytes);
-    if (right_presence != NULL) {
-        memcpy(all + first, right_presence + first, count);
-        memcpy(all + world->entities + first * world->stride, right_states + first * world->stride,
+    memcpy(all, now.presence, world->entities);
+    memcpy(all + world->entities, now.states, bytes);
+    if (right.presence != NULL) {
+        memcpy(all + first, right.presence + first, count);
+        memcpy(all + world->entities + first * world->stride, right.states + first * world->stride,
                count * world->stride);
-        storm_fail_worlds(match->verdict, oracle, tick, world, who, presence, states, all,
-                          all + world->entities);
+        storm_fail_worlds(match->verdict, oracle, tick, world, who, now,
+                          (struct storm_state){all, all + world->entities});
     }
     free(all);
     storm_fail(match->verdict, STORM_WRONG, oracle, tick, "%s: unit %u", who, unit);

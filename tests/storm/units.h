@@ -6,6 +6,7 @@
 
 #include "common/timeline.h"
 #include "common/unit.h"
+#include "tests/storm/verdict.h"
 
 struct storm_match;
 struct storm_conn;
@@ -103,7 +104,6 @@ bool storm_units_received(const struct storm_match *match, unsigned client, hc_t
 bool storm_units_received_at(const struct storm_match *match, unsigned client,
                              const struct storm_conn *conn, hc_unit unit, hc_tick tick);
 
-/// Fails with the difference in one unit; the right values may be NULL.
+/// Fails with the difference in one unit; the pointers of `right` may be NULL.
 void storm_units_fail(struct storm_match *match, const char *oracle, hc_tick tick, hc_unit unit,
-                      const char *who, const struct hc_timeline *held,
-                      const uint8_t *right_presence, const uint8_t *right_states);
+                      const char *who, const struct hc_timeline *held, struct storm_state right);

@@ -23,8 +23,13 @@ __attribute__((format(printf, 5, 6))) void storm_fail(struct storm_verdict *verd
                                                       enum storm_result result, const char *oracle,
                                                       hc_tick tick, const char *format, ...);
 
+/// A world at a tick, borrowed.
+struct storm_state {
+    const uint8_t *presence; ///< [entities] an enum hc_presence each
+    const uint8_t *states;   ///< [entities * stride]
+};
+
 /// Fails the match with the first field in which two ticks of one world differ, which they do.
 void storm_fail_worlds(struct storm_verdict *verdict, const char *oracle, hc_tick tick,
-                       const struct hc_world *world, const char *who, const uint8_t *presence,
-                       const uint8_t *states, const uint8_t *right_presence,
-                       const uint8_t *right_states);
+                       const struct hc_world *world, const char *who, struct storm_state held,
+                       struct storm_state right);

@@ -51,10 +51,10 @@ static void rig_destroy(void) {
 static inline void rig_connect(struct hc_sv_peer *peer, uint64_t client_id, uint32_t random,
                                const struct hc_address *from, uint64_t now_us) {
     struct hc_seal_keys keys = {.c2s = {1}, .s2c = {2}};
-    uint8_t nonce[HC_NONCE_SIZE] = {(uint8_t)client_id};
+    struct hc_connect connect = {.client_nonce = {(uint8_t)client_id}, .extrapolations = 3};
     uint32_t cid = hc_sv_clients_cid(&clients, peer, random, now_us);
     ck_assert_uint_ne(cid, 0);
-    hc_sv_peer_connect(peer, cid, &keys, 3, 100000, from, nonce, now_us);
+    hc_sv_peer_connect(peer, cid, &keys, &connect, 100000, from, now_us);
     hc_sv_clients_connected(&clients, peer, client_id, from);
     peer->user.client_id = client_id;
 }

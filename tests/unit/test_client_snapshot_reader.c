@@ -75,8 +75,7 @@ static void random_value(struct hc_rng *rng, hc_tick tick, const struct hc_unit_
     hc_unit_place(&world, value, item->room);
     hc_extrapolate_absent(&world, item->unit, tick, value);
     if (near != NULL)
-        hc_extrapolate(extrapolator, HC_EXTRAPOLATION_STEP, item->unit, near, NULL, NULL, tick,
-                       value);
+        hc_extrapolate(extrapolator, HC_EXTRAPOLATION_STEP, item->unit, near, NULL, tick, value);
     uint32_t ppm = near == NULL ? 700000 : 20000;
     for (uint32_t e = 0; e < hc_unit_count(&world, item->unit); e++) {
         const struct hc_kind *kind =

@@ -90,7 +90,8 @@ static void extrapolate_by(struct match *match, enum hc_extrapolation how, hc_un
                            struct held_value *out) {
     memset(out, 0, sizeof *out);
     hc_unit_place(&match->world, &out->value, out->memory);
-    hc_extrapolate(match->extrapolator, how, unit, &from->value, NULL, referee, tick, &out->value);
+    hc_extrapolate(match->extrapolator, how, unit, &from->value,
+                   &(struct hc_extrapolate_under){.referee = referee}, tick, &out->value);
 }
 
 static void extrapolate(struct match *match, hc_unit unit, const struct held_value *from,
@@ -232,7 +233,9 @@ START_TEST(extrapolation_of_a_lone_player_with_its_input_changes_is_exact) {
                 memset(&out, 0, sizeof out);
                 hc_unit_place(&match.world, &out.value, out.memory);
                 hc_extrapolate(match.extrapolator, HC_EXTRAPOLATION_STEP, unit, &from.value,
-                               &changes, referee_at(&match, tick), head, &out.value);
+                               &(struct hc_extrapolate_under){.referee = referee_at(&match, tick),
+                                                              .changes = &changes},
+                               head, &out.value);
                 ck_assert_msg(same(&match, unit, &out, &to), "stream %u: unit %u, %u to %u", stream,
                               unit, tick, head);
                 compared++;
@@ -362,8 +365,9 @@ START_TEST(extrapolating_twice_equals_extrapolating_once_over_both_distances) {
                 extrapolate_by(&match, how, unit, &from, referee, head + both, &at_once);
                 extrapolate_by(&match, how, unit, &from, referee, head + one, &halves);
                 changed += memcmp(halves.memory, at_once.memory, sizeof halves.memory) != 0;
-                hc_extrapolate(match.extrapolator, how, unit, &halves.value, NULL, referee,
-                               head + both, &halves.value);
+                hc_extrapolate(match.extrapolator, how, unit, &halves.value,
+                               &(struct hc_extrapolate_under){.referee = referee}, head + both,
+                               &halves.value);
                 ck_assert_msg(same(&match, unit, &halves, &at_once),
                               "stream %u: unit %u, %u + %u + %u", stream, unit, head, one,
                               both - one);
@@ -610,8 +614,9 @@ START_TEST(an_extrapolation_along_runs_equals_one_tick_by_tick) {
                 find_changes(&match, player, &from.value, &changes);
             memset(&plain, 0, sizeof plain);
             hc_unit_place(&match.world, &plain.value, plain.memory);
-            hc_extrapolate(match.extrapolator, HC_EXTRAPOLATION_STEP, unit, &from.value, &changes,
-                           referee, head, &plain.value);
+            hc_extrapolate(match.extrapolator, HC_EXTRAPOLATION_STEP, unit, &from.value,
+                           &(struct hc_extrapolate_under){.referee = referee, .changes = &changes},
+                           head, &plain.value);
             hc_runs_refer(&runs, referee);
             extrapolate_along(&runs, unit, &from, &changes, head, &out);
             ck_assert_msg(same(&match, unit, &plain, &out), "stream %u: unit %u, %u to %u", stream,

@@ -99,7 +99,7 @@ static void extrapolate(enum hc_extrapolation how, const struct held *from, hc_t
                         struct held *out) {
     memset(out, 0, sizeof *out);
     place(out);
-    hc_extrapolate(extrapolator, how, 1, &from->value, NULL, NULL, tick, &out->value);
+    hc_extrapolate(extrapolator, how, 1, &from->value, NULL, tick, &out->value);
     ck_assert_uint_eq(out->value.tick, tick);
     ck_assert_uint_eq(out->presence, from->presence);
     if (from->value.known != HC_NO_TICK)
@@ -158,8 +158,8 @@ START_TEST(moving_twice_equals_moving_once_over_both_distances) {
         struct held from, halves, once;
         draw(&rng, ticks[0], &from);
         extrapolate(HC_EXTRAPOLATION_LINEAR, &from, ticks[1], &halves);
-        hc_extrapolate(extrapolator, HC_EXTRAPOLATION_LINEAR, 1, &halves.value, NULL, NULL,
-                       ticks[2], &halves.value);
+        hc_extrapolate(extrapolator, HC_EXTRAPOLATION_LINEAR, 1, &halves.value, NULL, ticks[2],
+                       &halves.value);
         extrapolate(HC_EXTRAPOLATION_LINEAR, &from, ticks[2], &once);
         ck_assert_mem_eq(&halves.body, &once.body, sizeof once.body);
         ck_assert_uint_eq(halves.value.known, once.value.known);

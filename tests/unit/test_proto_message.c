@@ -57,9 +57,9 @@ START_TEST(an_input_run_reads_back_as_far_as_it_fits) {
         uint32_t count = hc_rng_below(&rng, HC_INPUT_RUN_MAX + 1);
         size_t capacity = hc_rng_below(&rng, 3) == 0 ? hc_rng_below(&rng, 60) : sizeof buffer;
         fill_history(&rng, hc_rng_below(&rng, 1000001));
-        size_t used;
-        uint32_t packed = hc_input_run_pack(&small_game, players, count, from_history, &history,
-                                            buffer, capacity, &used);
+        uint32_t packed = count;
+        size_t used = hc_input_run_pack(&small_game, players, &packed, from_history, &history,
+                                        buffer, capacity);
         ck_assert_uint_le(used, capacity);
         // A tick of `players` takes at most 6 bits each.
         ck_assert(packed == count || used * 8 + players * 6 > capacity * 8);

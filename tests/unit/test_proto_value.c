@@ -117,8 +117,9 @@ static struct hc_rng random_case(uint32_t round, struct value_case *t) {
                                                 &t->from.value, tick))
         random_changes(&rng, t);
     if (against)
-        hc_extrapolate(t->extrapolator, HC_EXTRAPOLATION_STEP, t->unit, &t->from.value, &t->changes,
-                       NULL, tick, &t->sent.value);
+        hc_extrapolate(t->extrapolator, HC_EXTRAPOLATION_STEP, t->unit, &t->from.value,
+                       &(struct hc_extrapolate_under){.changes = &t->changes}, tick,
+                       &t->sent.value);
     else
         hc_extrapolate_absent(&t->world, t->unit, tick, &t->sent.value);
     stir(&rng, t, hc_rng_below(&rng, 3) * 150000, &t->sent.value);

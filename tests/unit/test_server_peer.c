@@ -19,10 +19,10 @@ static uint8_t *memory;
 
 static void open_peer(uint32_t cid) {
     struct hc_address address = hc_address_ipv4(127, 0, 0, 1, 1);
-    uint8_t nonce[HC_NONCE_SIZE] = {0};
+    struct hc_connect connect = {.extrapolations = 3};
     struct hc_seal_keys keys = {.c2s = {1}, .s2c = {2}};
     hc_sv_peer_open(&peer);
-    hc_sv_peer_connect(&peer, cid, &keys, 3, CLIENT_RATE, &address, nonce, 0);
+    hc_sv_peer_connect(&peer, cid, &keys, &connect, CLIENT_RATE, &address, 0);
 }
 
 static void set_up(void) {

@@ -90,8 +90,7 @@ static void client_changed(struct storm_match *match, void *state, unsigned clie
             continue;
         snprintf(who, sizeof who, "client %u at the final tick %u", client, final);
         storm_units_fail(match, "agreement", final, unit, who, own,
-                         storm_truth_presence(match->truth, final),
-                         storm_truth_states(match->truth, final));
+                         storm_truth_state(match->truth, final));
         return;
     }
 }

@@ -29,7 +29,8 @@ static void check_snapshot(struct storm_match *match, unsigned client,
     if (match->seats[client].units[unit].dropped)
         storm_fail(match->verdict, STORM_WRONG, "dropped", tick,
                    "%s still knows unit %u, which was dropped", who, unit);
-    storm_units_fail(match, "received", tick, unit, who, own, sent->presence, sent->states);
+    storm_units_fail(match, "received", tick, unit, who, own,
+                     (struct storm_state){sent->presence, sent->states});
 }
 
 /// The inputs of the players of a snapshot come with it: the newest known one before its tick, and
@@ -96,8 +97,7 @@ static void check_shown(struct storm_match *match, unsigned client, const struct
                 !storm_units_received_at(match, client, conn, (hc_unit)u, t))
                 continue;
             storm_units_fail(match, "shown", t, (hc_unit)u, "a final tick that is shown", own,
-                             storm_truth_presence(match->truth, t),
-                             storm_truth_states(match->truth, t));
+                             storm_truth_state(match->truth, t));
             return;
         }
 }
@@ -123,7 +123,7 @@ static void client_changed(struct storm_match *match, void *state, unsigned clie
     } else if (sent->as_of == as_of && !seat->hostile && tick >= hc_timeline_oldest(own) &&
                tick <= hc_timeline_head(own) && storm_units_differ(match, client, sent, &unit)) {
         storm_units_fail(match, "replaced", tick, unit, "something older replaces a snapshot", own,
-                         sent->presence, sent->states);
+                         (struct storm_state){sent->presence, sent->states});
     }
 }
 

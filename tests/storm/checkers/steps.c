@@ -38,12 +38,12 @@ static void compare(struct storm_match *match, struct steps *steps,
         hc_plain_remember(steps->plain, t, hc_timeline_presence(timeline, t),
                           hc_timeline_states(timeline, t));
     hc_plain_step(steps->plain, inputs, roster_changes);
-    const uint8_t *presence = hc_timeline_presence(timeline, tick + 1);
-    const uint8_t *states = hc_timeline_states(timeline, tick + 1);
-    if (memcmp(presence, hc_plain_presence(steps->plain), world->entities) != 0 ||
-        memcmp(states, hc_plain_states(steps->plain), (size_t)world->entities * world->stride) != 0)
-        storm_fail_worlds(match->verdict, "stepped", tick + 1, world, who, presence, states,
-                          hc_plain_presence(steps->plain), hc_plain_states(steps->plain));
+    struct storm_state held = {hc_timeline_presence(timeline, tick + 1),
+                               hc_timeline_states(timeline, tick + 1)};
+    struct storm_state right = {hc_plain_presence(steps->plain), hc_plain_states(steps->plain)};
+    if (memcmp(held.presence, right.presence, world->entities) != 0 ||
+        memcmp(held.states, right.states, (size_t)world->entities * world->stride) != 0)
+        storm_fail_worlds(match->verdict, "stepped", tick + 1, world, who, held, right);
 }
 
 /// Draws one of the ticks that the newest rewind has simulated again, none before `first`.

@@ -235,14 +235,13 @@ static void capture(struct storm_truth *truth, const struct hc_timeline *timelin
 /// Fails when a final tick has changed.
 static void check_unchanged(struct storm_truth *truth, const struct hc_timeline *timeline,
                             hc_tick tick) {
-    const uint8_t *presence = hc_timeline_presence(timeline, tick);
-    const uint8_t *states = hc_timeline_states(timeline, tick);
-    if (storm_world_digest(&truth->world, presence, states) == truth->digest[tick])
+    struct storm_state held = {hc_timeline_presence(timeline, tick),
+                               hc_timeline_states(timeline, tick)};
+    if (storm_world_digest(&truth->world, held.presence, held.states) == truth->digest[tick])
         return;
     if (truth->deep)
         storm_fail_worlds(truth->verdict, "final", tick, &truth->world, "a final tick has changed",
-                          presence, states, storm_truth_presence(truth, tick),
-                          storm_truth_states(truth, tick));
+                          held, storm_truth_state(truth, tick));
     storm_fail(truth->verdict, STORM_WRONG, "final", tick, "tick %u changed although %u was final",
                tick, truth->final);
 }
@@ -441,12 +440,13 @@ static void play_on(struct storm_truth *truth, const struct hc_timeline *timelin
     enter(truth, tick + 1);
     if (tick + 1 < hc_timeline_oldest(timeline))
         return;
-    const uint8_t *presence = hc_timeline_presence(timeline, tick + 1);
-    const uint8_t *states = hc_timeline_states(timeline, tick + 1);
-    if (memcmp(presence, hc_plain_presence(truth->plain), truth->world.entities) != 0 ||
-        memcmp(states, hc_plain_states(truth->plain), state_bytes(truth)) != 0)
-        storm_fail_worlds(truth->verdict, "truth", tick + 1, &truth->world, "the server", presence,
-                          states, hc_plain_presence(truth->plain), hc_plain_states(truth->plain));
+    struct storm_state held = {hc_timeline_presence(timeline, tick + 1),
+                               hc_timeline_states(timeline, tick + 1)};
+    struct storm_state right = {hc_plain_presence(truth->plain), hc_plain_states(truth->plain)};
+    if (memcmp(held.presence, right.presence, truth->world.entities) != 0 ||
+        memcmp(held.states, right.states, state_bytes(truth)) != 0)
+        storm_fail_worlds(truth->verdict, "truth", tick + 1, &truth->world, "the server", held,
+                          right);
 }
 
 /// The final tick: the first with an input that may still come, and not before the window.
@@ -510,12 +510,11 @@ uint64_t storm_truth_unit(const struct storm_truth *truth, hc_unit unit, hc_tick
     return truth->units[(size_t)tick * hc_unit_total(&truth->world) + unit];
 }
 
-const uint8_t *storm_truth_presence(const struct storm_truth *truth, hc_tick tick) {
-    return truth->deep ? truth->presence + (size_t)tick * truth->world.entities : NULL;
-}
-
-const uint8_t *storm_truth_states(const struct storm_truth *truth, hc_tick tick) {
-    return truth->deep ? truth->states + tick * state_bytes(truth) : NULL;
+struct storm_state storm_truth_state(const struct storm_truth *truth, hc_tick tick) {
+    if (!truth->deep)
+        return (struct storm_state){NULL, NULL};
+    return (struct storm_state){truth->presence + (size_t)tick * truth->world.entities,
+                                truth->states + tick * state_bytes(truth)};
 }
 
 enum hc_slot storm_truth_slot(const struct storm_truth *truth, hc_player player, hc_tick tick) {

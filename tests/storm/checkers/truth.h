@@ -42,9 +42,8 @@ uint64_t storm_truth_digest(const struct storm_truth *truth, hc_tick tick);
 /// Of such a tick: storm_unit_digest of a unit.
 uint64_t storm_truth_unit(const struct storm_truth *truth, hc_unit unit, hc_tick tick);
 
-/// Its world, NULL unless `deep`.
-const uint8_t *storm_truth_presence(const struct storm_truth *truth, hc_tick tick);
-const uint8_t *storm_truth_states(const struct storm_truth *truth, hc_tick tick);
+/// Its world, whose pointers are NULL unless `deep`.
+struct storm_state storm_truth_state(const struct storm_truth *truth, hc_tick tick);
 
 /// The slot of a final tick: known, forced, or unknown where no player was in.
 enum hc_slot storm_truth_slot(const struct storm_truth *truth, hc_player player, hc_tick tick);
