@@ -40,9 +40,9 @@ struct cost {
     struct raw_client raws[COSTLY];
 };
 
-static void note_work(struct honest_players *players, enum hc_sim_work work, bool begins) {
-    struct cost *cost = players->context;
-    (void)work;
+static void note_work(void *context, struct hc_sim *sim, enum hc_sim_work work, bool begins) {
+    struct cost *cost = context;
+    (void)sim, (void)work;
     if (begins)
         cost->from_us = attack_cpu_us();
     else
@@ -53,7 +53,7 @@ static const void *keys(void *context, uint32_t index, uint32_t player) {
     static struct hc_arena_input input;
     const hc_tick *first = context;
     (void)player;
-    honest_keys(9, 3, *first + index, &input);
+    hc_sim_draw_keys(&hc_arena, 9, 3, 0, *first + index, &input);
     return &input;
 }
 
@@ -105,15 +105,15 @@ static void spread(struct hc_sim *sim, const struct hc_network_sim_config *link,
 /// Measures the server's work in a second for PLACES clients, of which the last `count` are costly.
 static struct work play(struct attack *attack, bool many_distances, unsigned count,
                         unsigned costly) {
-    struct hc_sim_config config = honest_config(PLACES - count, count, 50, 59);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, PLACES - count, 50, 59);
+    config.host.clients = (uint16_t)(config.clients + count);
     bool known = hc_network_sim_preset("ok", &config.up);
     HC_ASSERT(known);
     config.down = config.up;
     struct cost *cost = calloc(1, sizeof *cost);
     HC_ASSERT(cost != NULL);
     cost->players = honest_create(&config);
-    cost->players->context = cost;
-    cost->players->host_works = note_work;
+    hc_sim_observe(cost->players->sim, &(struct hc_sim_hooks){.host_works = note_work}, cost);
     honest_join_all(attack, cost->players);
     if (many_distances)
         spread(cost->players->sim, &config.up, PLACES - count);

@@ -69,7 +69,7 @@ static void exchange(struct attack *attack, struct honest_players *players, stru
 
 void attack_events(struct attack *attack) {
     enum { EVENTS = 100000, RATE = 20, STEP_US = 50000, LONGEST_S = 3600 };
-    struct hc_sim_config config = honest_config(1, 0, 1000, 61);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, 1000, 61);
     struct stream up = {0}, down = {0};
     config.up.jitter_us = config.down.jitter_us = 100 * MS_US;
     config.up.loss_ppm = config.down.loss_ppm = HC_NETWORK_SIM_PPM / 4;
@@ -116,26 +116,27 @@ static bool move_seq(const uint8_t *bytes, size_t size, uint32_t *seq) {
     return hc_datagram_get_data_clear(bytes, size, &cid, seq) == HC_OK && *seq < MOVE_SEQS;
 }
 
-static void note_client_sent(struct honest_players *players, unsigned client, const uint8_t *sealed,
-                             size_t size) {
-    struct moves *moves = players->context;
-    (void)client;
-    if (hc_datagram_kind(sealed, size) == HC_DATAGRAM_DATA &&
+static void note_client_sent(void *context, struct hc_sim *sim, unsigned client,
+                             const uint8_t *bytes, size_t size) {
+    struct moves *moves = context;
+    (void)sim, (void)client;
+    if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA &&
         (moves->sent_least == 0 || size < moves->sent_least))
         moves->sent_least = size;
 }
 
-static void note_host_sent(struct honest_players *players, unsigned client, const uint8_t *sealed,
+static void note_host_sent(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                            size_t size) {
-    struct moves *moves = players->context;
+    struct moves *moves = context;
     uint32_t seq;
-    if (move_seq(sealed, size, &seq))
+    (void)sim;
+    if (move_seq(bytes, size, &seq))
         moves->sent[client][seq] = true;
 }
 
-static void note_client_received(struct honest_players *players, unsigned client,
+static void note_client_received(void *context, struct hc_sim *sim, unsigned client,
                                  const uint8_t *opened, size_t size, enum hc_status status) {
-    struct moves *moves = players->context;
+    struct moves *moves = context;
     uint32_t seq;
     if (status != HC_OK || !move_seq(opened, size, &seq))
         return;
@@ -145,7 +146,7 @@ static void note_client_received(struct honest_players *players, unsigned client
     moves->snapshot_most = size > moves->snapshot_most ? size : moves->snapshot_most;
     if (moves->changed_us[client] == 0)
         return;
-    uint64_t took_us = hc_sim_now(players->sim) - moves->changed_us[client];
+    uint64_t took_us = hc_sim_now(sim) - moves->changed_us[client];
     moves->longest_us = took_us > moves->longest_us ? took_us : moves->longest_us;
     moves->total_us += took_us;
     moves->changed_us[client] = 0;
@@ -164,14 +165,15 @@ static uint32_t count_lost(const struct moves *moves, unsigned client) {
 }
 
 /// Most clients stand still, which saves their time; all send inputs.
-static void stand_still(struct honest_players *players, unsigned client, hc_tick tick,
-                        void *input) {
-    if (client % 16 == 0)
-        honest_keys(players->seed, client, tick, input);
+static void stand_still(void *context, struct hc_sim *sim, unsigned client, unsigned index,
+                        hc_tick tick, void *input) {
+    (void)context, (void)sim, (void)index, (void)tick;
+    if (client % 16 != 0)
+        memset(input, 0, sizeof(struct hc_arena_input));
 }
 
-static void require_moved(struct attack *attack, struct honest_players *players, uint32_t rate) {
-    const struct moves *moves = players->context;
+static void require_moved(struct attack *attack, const struct honest_players *players,
+                          const struct moves *moves, uint32_t rate) {
     // Both sides send once a tick: the client's datagram arrives within a tick and half a round
     // trip, and the answer within a tick and the other half. It takes a tick more for each further
     // datagram that the client must send to allow a PATH_CHALLENGE and the largest snapshot, three
@@ -180,7 +182,7 @@ static void require_moved(struct attack *attack, struct honest_players *players,
         (uint32_t)((QUESTION_SIZE + moves->snapshot_most - 1) / (3 * moves->sent_least)) + 1;
     uint64_t most_us = 2 * MOVE_LATENCY_MS * MS_US + (1 + needed) * SECOND_US / rate;
     uint32_t lost_most = 0, lost = 0, each = 2 * MOVE_LATENCY_MS * rate / 1000 + 1 + needed;
-    unsigned connected = honest_playing(players);
+    unsigned connected = hc_sim_playing(players->sim);
     uint64_t moved = hc_server_stats(hc_sim_host(players->sim))->moved;
     for (unsigned i = 0; i < MOVERS; i++) {
         uint32_t own = count_lost(moves, i);
@@ -208,16 +210,17 @@ static void require_moved(struct attack *attack, struct honest_players *players,
 
 void attack_rebind(struct attack *attack) {
     enum { RATE = 30 };
-    struct hc_sim_config config = honest_config(MOVERS, 0, MOVE_LATENCY_MS, 62);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, MOVERS, MOVE_LATENCY_MS, 62);
     static struct moves moves;
     moves = (struct moves){.longest_us = 0};
     config.host.tick_rate = RATE;
     struct honest_players *players = honest_create(&config);
-    players->context = &moves;
-    players->client_sent = note_client_sent;
-    players->host_sent = note_host_sent;
-    players->client_received = note_client_received;
-    players->script = stand_still;
+    hc_sim_observe(players->sim,
+                   &(struct hc_sim_hooks){.client_sent = note_client_sent,
+                                          .host_sent = note_host_sent,
+                                          .client_received = note_client_received,
+                                          .script = stand_still},
+                   &moves);
     honest_join_all(attack, players);
     hc_sim_run(players->sim, SECOND_US);
     moves.snapshot_most = 0; // the first ones carry everything
@@ -228,7 +231,7 @@ void attack_rebind(struct attack *attack) {
         hc_sim_run(players->sim, MOVE_EVERY_S * SECOND_US / MOVERS);
     }
     hc_sim_run(players->sim, SECOND_US);
-    require_moved(attack, players, RATE);
+    require_moved(attack, players, &moves, RATE);
     honest_destroy(players);
 }
 
@@ -238,9 +241,11 @@ struct spoof {
     size_t newest_size, older_size;
 };
 
-static void record_datagram(struct honest_players *players, unsigned client, const uint8_t *sealed,
-                            size_t size) {
-    struct spoof *spoof = players->context;
+static void record_datagram(void *context, struct hc_sim *sim, unsigned client,
+                            const uint8_t *bytes, size_t size) {
+    struct spoof *spoof = context;
+    const uint8_t *sealed = hc_sim_sealed(sim);
+    (void)bytes;
     if (client != 0 || hc_datagram_kind(sealed, size) != HC_DATAGRAM_DATA)
         return;
     memcpy(spoof->older, spoof->newest, spoof->newest_size);
@@ -275,12 +280,11 @@ static void send_spoofed(struct attack *attack, struct honest_players *players,
 
 void attack_spoofed_rebind(struct attack *attack) {
     enum { ROUNDS = 1000 };
-    struct hc_sim_config config = honest_config(4, 0, MOVE_LATENCY_MS, 63);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 4, MOVE_LATENCY_MS, 63);
     struct spoof spoof = {.newest_size = 0};
     struct honest_players *players = honest_create(&config);
     struct hc_rng rng = hc_rng_init(63, 1);
-    players->context = &spoof;
-    players->client_sent = record_datagram;
+    hc_sim_observe(players->sim, &(struct hc_sim_hooks){.client_sent = record_datagram}, &spoof);
     honest_join_all(attack, players);
     hc_sim_run(players->sim, SECOND_US);
     for (unsigned i = 0; i < ROUNDS; i++) {
@@ -308,24 +312,24 @@ struct returns {
     uint64_t since_us, back_us[RETURNERS]; ///< 0: not yet
 };
 
-static void see_return(struct honest_players *players, unsigned client,
+static void see_return(void *context, struct hc_sim *sim, unsigned client,
                        const struct hc_client_event *event) {
-    struct returns *returns = players->context;
+    struct returns *returns = context;
     if (event->kind == HC_CLIENT_EVENT_PLAYING && returns->since_us != 0 &&
         returns->back_us[client] == 0)
-        returns->back_us[client] = hc_sim_now(players->sim) - returns->since_us;
+        returns->back_us[client] = hc_sim_now(sim) - returns->since_us;
 }
 
 void attack_restart(struct attack *attack) {
     enum { BOUND_US = 2 * SECOND_US, RESTARTS = 2 };
-    struct hc_sim_config config = honest_config(RETURNERS, 0, MOVE_LATENCY_MS, 64);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, RETURNERS, MOVE_LATENCY_MS, 64);
     static struct returns returns;
     uint64_t slowest_us = 0;
     struct honest_players *players = honest_create(&config);
     returns = (struct returns){.since_us = 0};
-    players->context = &returns;
-    players->client_event = see_return;
-    players->script = stand_still;
+    hc_sim_observe(players->sim,
+                   &(struct hc_sim_hooks){.client_event = see_return, .script = stand_still},
+                   &returns);
     honest_join_all(attack, players);
     for (unsigned n = 0; n < RESTARTS; n++) {
         hc_sim_run(players->sim, SECOND_US);
@@ -337,8 +341,8 @@ void attack_restart(struct attack *attack) {
             attack_try(attack, took_us == 0);
             slowest_us = took_us > slowest_us ? took_us : slowest_us;
         }
-        attack_require(attack, honest_playing(players) == RETURNERS, "%u of %d play 2 s later",
-                       honest_playing(players), RETURNERS);
+        attack_require(attack, hc_sim_playing(players->sim) == RETURNERS, "%u of %d play 2 s later",
+                       hc_sim_playing(players->sim), RETURNERS);
     }
     attack_effect(attack, "all %d play again, the slowest after %.2f s, with their tickets",
                   RETURNERS, (double)slowest_us / SECOND_US);

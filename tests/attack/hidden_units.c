@@ -68,14 +68,15 @@ static const struct hc_arena_player *player_at(const struct hc_world *world,
 // ---- The hunt -----------------------------------------------------------------------------------
 
 /// Runs to the nearest living player, and shoots at it.
-static void chase(struct honest_players *players, unsigned client, hc_tick tick, void *out) {
-    struct hunt *hunt = players->context;
+static void chase(void *context, struct hc_sim *sim, unsigned client, unsigned index, hc_tick tick,
+                  void *out) {
+    struct hunt *hunt = context;
     const struct hc_world *world = &hunt->world;
     const struct hc_timeline *timeline = server_of(hunt);
     hc_player own = player_of(hunt, client);
     const struct hc_arena_player *me =
         own == HC_NO_PLAYER ? NULL : player_at(world, timeline, own, hc_timeline_head(timeline));
-    struct hc_arena_input input = {0};
+    struct hc_arena_input input; // sometimes as drawn, to get around walls
     int32_t best = INT32_MAX, to_x = 0, to_y = 0;
     for (hc_player p = 0; me != NULL && p < world->players; p++) {
         const struct hc_arena_player *other =
@@ -89,7 +90,8 @@ static void chase(struct honest_players *players, unsigned client, hc_tick tick,
             to_y = dy;
         }
     }
-    honest_keys(players->seed, client, tick, &input); // sometimes random, to get around walls
+    (void)sim, (void)index;
+    memcpy(&input, out, sizeof input);
     if (tick / 64 % 4 != 0) {
         input.move_x = (int8_t)((to_x > 0) - (to_x < 0));
         input.move_y = (int8_t)((to_y > 0) - (to_y < 0));
@@ -204,11 +206,10 @@ static void read_snapshot(struct hunt *hunt, unsigned client, uint32_t cid) {
     count_snapshot(hunt, client, received);
 }
 
-static void read_datagram(struct honest_players *players, unsigned client, const uint8_t *sealed,
+static void read_datagram(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                           size_t size) {
-    struct hunt *hunt = players->context;
-    uint8_t room[HC_DATAGRAM_MAX];
-    const uint8_t *bytes = hc_sim_open(players->sim, false, sealed, size, room);
+    struct hunt *hunt = context;
+    (void)sim;
     struct hc_data data;
     enum hc_message_type type;
     if (hc_datagram_kind(bytes, size) != HC_DATAGRAM_DATA ||
@@ -235,8 +236,9 @@ static bool appears(const struct hc_world *world, const struct hc_timeline *time
 }
 
 /// Compares the server's spawn places with those that follow from the seed, which every client has.
-static void look_at_server(struct honest_players *players) {
-    struct hunt *hunt = players->context;
+static void look_at_server(void *context, struct hc_sim *sim) {
+    struct hunt *hunt = context;
+    (void)sim;
     const struct hc_timeline *timeline = server_of(hunt);
     const struct hc_world *world = &hunt->world;
     hc_tick head = hc_timeline_head(timeline);
@@ -255,10 +257,10 @@ static void look_at_server(struct honest_players *players) {
 }
 
 /// Counts spawns in the client's predictions beyond its snapshot.
-static void look_at_client(struct honest_players *players, unsigned client, const uint8_t *opened,
-                           size_t size, enum hc_status status) {
-    struct hunt *hunt = players->context;
-    const struct hc_client *core = hc_sim_client(players->sim, client);
+static void look_at_client(void *context, struct hc_sim *sim, unsigned client,
+                           const uint8_t *opened, size_t size, enum hc_status status) {
+    struct hunt *hunt = context;
+    const struct hc_client *core = hc_sim_client(sim, client);
     const struct hc_timeline *timeline = hc_client_timeline(core);
     hc_tick shown, as_of;
     (void)opened, (void)size, (void)status;
@@ -274,7 +276,7 @@ static void look_at_client(struct honest_players *players, unsigned client, cons
 
 /// Plays the match and fills in `seen`.
 static void play_match(struct seen *seen) {
-    struct hc_sim_config config = honest_config(CLIENTS, 0, LATENCY_MS, 901);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, 901);
     struct hunt *hunt = calloc(1, sizeof *hunt);
     HC_ASSERT(hunt != NULL);
     hunt->seen = seen;
@@ -289,11 +291,12 @@ static void play_match(struct seen *seen) {
     enum hc_status status =
         hc_world_init(&hunt->world, &hunt->game, host->clients, host->tick_rate, host->seed, NULL);
     HC_ASSERT(status == HC_OK);
-    players->context = hunt;
-    players->script = chase;
-    players->host_ticked = look_at_server;
-    players->host_sent = read_datagram;
-    players->client_received = look_at_client;
+    hc_sim_observe(players->sim,
+                   &(struct hc_sim_hooks){.script = chase,
+                                          .host_ticked = look_at_server,
+                                          .host_sent = read_datagram,
+                                          .client_received = look_at_client},
+                   hunt);
     for (unsigned i = 0; i < CLIENTS; i++)
         snprintf(hc_sim_setup(players->sim, i)->name, HC_TOKEN_NAME_SIZE, "player %u", i);
     honest_join_all(&seen->attack, players);

@@ -39,9 +39,9 @@ static hc_tick head_of(const struct honest_players *players) {
     return hc_timeline_head(hc_server_timeline(hc_sim_host(players->sim)));
 }
 
-static void note_depth(struct honest_players *players) {
-    struct cheat *cheat = players->context;
-    const struct hc_timeline *timeline = hc_server_timeline(hc_sim_host(players->sim));
+static void note_depth(void *context, struct hc_sim *sim) {
+    struct cheat *cheat = context;
+    const struct hc_timeline *timeline = hc_server_timeline(hc_sim_host(sim));
     uint32_t depth = (uint32_t)hc_timeline_stats(timeline)->depth;
     if (cheat->measures && depth > cheat->deepest)
         cheat->deepest = depth;
@@ -89,11 +89,11 @@ static void play(struct cheat *cheat, uint32_t ticks, uint32_t late) {
 
 /// Returns the deepest rewind of a cheat that chokes for half a second every two.
 static uint32_t choke_all(struct attack *attack, struct style style, uint32_t late_margin) {
-    struct hc_sim_config config = honest_config(CLIENTS, 1, LATENCY_MS, 57);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, 57);
+    config.host.clients = (uint16_t)(config.clients + 1);
     config.host.late_margin = late_margin;
     struct cheat cheat = {.attack = attack, .players = honest_create(&config), .acks = style.acks};
-    cheat.players->context = &cheat;
-    cheat.players->host_ticked = note_depth;
+    hc_sim_observe(cheat.players->sim, &(struct hc_sim_hooks){.host_ticked = note_depth}, &cheat);
     honest_join_all(attack, cheat.players);
     raw_client_begin(&cheat.raw, hc_sim_host(cheat.players->sim),
                      hc_address_ipv4(127, 0, 0, 1, PORT), 7, 7);
@@ -143,13 +143,13 @@ void attack_late_limit(struct attack *attack) {
 /// before it sends all inputs at once.
 static uint32_t connect_again(struct attack *attack) {
     enum { SILENT = 61 }; // ticks: after a second its user counts as connected no more
-    struct hc_sim_config config = honest_config(CLIENTS, 1, LATENCY_MS, 59);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, 59);
+    config.host.clients = (uint16_t)(config.clients + 1);
     config.host.late_margin = LATE_MARGIN;
     struct cheat cheat = {.attack = attack, .players = honest_create(&config)};
     struct hc_server *host = hc_sim_host(cheat.players->sim);
     struct hc_address address = hc_address_ipv4(127, 0, 0, 1, PORT);
-    cheat.players->context = &cheat;
-    cheat.players->host_ticked = note_depth;
+    hc_sim_observe(cheat.players->sim, &(struct hc_sim_hooks){.host_ticked = note_depth}, &cheat);
     honest_join_all(attack, cheat.players);
     for (unsigned i = 0; i <= ROUNDS; i++) {
         raw_client_begin(&cheat.raw, host, address, 7, 7 + i);
@@ -172,15 +172,14 @@ static uint32_t connect_again(struct attack *attack) {
 /// five, with another port each 0.4 s.
 static uint32_t change_ports(struct attack *attack) {
     enum { NEAR_MS = 0, FAR_MS = 400, TURNS = 80, TURN_MS = 400 };
-    struct hc_sim_config config = honest_config(CLIENTS, 0, NEAR_MS, 60);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, NEAR_MS, 60);
     struct hc_network_sim_config links[2] = {hc_network_sim_config_default(),
                                              hc_network_sim_config_default()};
     links[1].latency_us = FAR_MS * MS_US;
     config.host.late_margin = LATE_MARGIN;
     struct cheat cheat = {.attack = attack, .players = honest_create(&config)};
     struct hc_sim *sim = cheat.players->sim;
-    cheat.players->context = &cheat;
-    cheat.players->host_ticked = note_depth;
+    hc_sim_observe(cheat.players->sim, &(struct hc_sim_hooks){.host_ticked = note_depth}, &cheat);
     honest_join_all(attack, cheat.players);
     hc_sim_run(sim, 3 * SECOND_US);
     cheat.measures = true;
@@ -220,7 +219,7 @@ static uint64_t forced_in(struct honest_players *players, uint32_t ms) {
 static uint64_t get_far(struct attack *attack, uint32_t late_margin, bool moves, uint32_t ms,
                         uint64_t *after) {
     enum { NEAR_MS = 20, FAR_MS = 200 };
-    struct hc_sim_config config = honest_config(CLIENTS, 0, NEAR_MS, 58);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, NEAR_MS, 58);
     struct hc_network_sim_config far = hc_network_sim_config_default();
     far.latency_us = FAR_MS * MS_US;
     config.host.late_margin = late_margin;

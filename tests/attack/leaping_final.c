@@ -3,10 +3,9 @@
 #include "tests/attack/attack.h"
 #include "tests/sim/event_record.h"
 #include "tests/sim/loud_arena.h"
-#include "tests/sim/sim.h"
+#include "tests/sim/players.h"
 
 #include "hindcast/check.h"
-#include "tests/attack/honest_players.h"
 
 #include <stdlib.h>
 
@@ -24,7 +23,6 @@ enum {
 /// The events of the match, and those that each client was told.
 struct match {
     struct hc_sim *sim;
-    bool quiet; ///< no key is pressed
     struct hc_server_game_event happened[EVENTS_MAX];
     uint32_t count;
     bool own[EVENTS_MAX][CLIENTS]; ///< of those that happened: the client's player emits it
@@ -34,14 +32,6 @@ struct match {
     hc_tick final;
     unsigned leaps;
 };
-
-static void script(void *context, struct hc_sim *sim, unsigned client, unsigned index, hc_tick tick,
-                   void *input) {
-    const struct match *match = context;
-    (void)sim, (void)index;
-    if (!match->quiet)
-        honest_keys(5, client, tick, input);
-}
 
 static void host_ticked(void *context, struct hc_sim *sim) {
     struct match *match = context;
@@ -82,21 +72,20 @@ static void hold(struct match *match, bool holds) {
 static struct match *play(struct attack *attack, const struct hc_game *game) {
     struct match *match = calloc(1, sizeof *match);
     HC_ASSERT(match != NULL);
-    struct hc_sim_config config = honest_config(CLIENTS, 0, 60, 5);
-    config.host.game = config.client.game = game;
+    struct hc_sim_config config = hc_sim_config_players(game, CLIENTS, 60, 5);
     config.host.history = HC_HISTORY_MAX;
     config.host.late_margin = HC_HISTORY_MAX;
     config.up.jitter_us = config.down.jitter_us = 20 * MS_US;
     config.client.prediction_limit = HC_PREDICTION_LIMIT_MAX;
-    config.hooks = (struct hc_sim_hooks){
-        .script = script, .host_ticked = host_ticked, .client_changed = client_changed};
+    config.hooks.host_ticked = host_ticked;
+    config.hooks.client_changed = client_changed;
     config.context = match;
     for (unsigned i = 0; i < CLIENTS; i++)
         match->begun[i] = HC_NO_TICK;
     match->sim = hc_sim_create(&config);
     HC_ASSERT(match->sim != NULL);
-    for (unsigned i = 0; i < CLIENTS; i++)
-        HC_ASSERT(hc_sim_connect(match->sim, i));
+    bool connected = hc_sim_connect_all(match->sim);
+    HC_ASSERT(connected);
     for (unsigned i = 0; i < LEAPS; i++) {
         hc_sim_run(match->sim, (uint64_t)PLAY_MS * MS_US);
         hold(match, true);
@@ -104,7 +93,7 @@ static struct match *play(struct attack *attack, const struct hc_game *game) {
         hold(match, false);
     }
     hc_sim_run(match->sim, (uint64_t)PLAY_MS * MS_US);
-    match->quiet = true;
+    hc_sim_release_keys(match->sim);
     hc_sim_run(match->sim, (uint64_t)SETTLE_MS * MS_US);
     for (unsigned i = 0; i < CLIENTS; i++)
         attack_require(attack, hc_client_state(hc_sim_client(match->sim, i)) == HC_CLIENT_PLAYING,

@@ -30,34 +30,35 @@ struct tape {
     unsigned ups, downs;
 };
 
-static void record(struct taped *ring, unsigned *count, const struct honest_players *players,
-                   unsigned client, const uint8_t *sealed, size_t size) {
+static void record(struct taped *ring, unsigned *count, const struct hc_sim *sim, unsigned client,
+                   size_t size) {
     struct taped *taped = &ring[(*count)++ % TAPE];
-    *taped = (struct taped){.client = client, .sent_us = hc_sim_now(players->sim), .size = size};
-    memcpy(taped->bytes, sealed, size);
+    *taped = (struct taped){.client = client, .sent_us = hc_sim_now(sim), .size = size};
+    memcpy(taped->bytes, hc_sim_sealed(sim), size);
 }
 
-static void tape_up(struct honest_players *players, unsigned client, const uint8_t *sealed,
+static void tape_up(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                     size_t size) {
-    struct tape *tape = players->context;
-    record(tape->up, &tape->ups, players, client, sealed, size);
+    struct tape *tape = context;
+    (void)bytes;
+    record(tape->up, &tape->ups, sim, client, size);
 }
 
-static void tape_down(struct honest_players *players, unsigned client, const uint8_t *sealed,
+static void tape_down(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                       size_t size) {
-    struct tape *tape = players->context;
-    record(tape->down, &tape->downs, players, client, sealed, size);
+    struct tape *tape = context;
+    (void)bytes;
+    record(tape->down, &tape->downs, sim, client, size);
 }
 
 /// Honest players whose datagrams are recorded on `tape`.
 static struct honest_players *begin(struct attack *attack, unsigned clients, struct tape *tape,
                                     uint64_t seed) {
-    struct hc_sim_config config = honest_config(clients, 0, LATENCY_MS, seed);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, clients, LATENCY_MS, seed);
     struct honest_players *players = honest_create(&config);
     *tape = (struct tape){.ups = 0};
-    players->context = tape;
-    players->client_sent = tape_up;
-    players->host_sent = tape_down;
+    hc_sim_observe(players->sim,
+                   &(struct hc_sim_hooks){.client_sent = tape_up, .host_sent = tape_down}, tape);
     honest_join_all(attack, players);
     hc_sim_run(players->sim, SECOND_US);
     return players;
@@ -128,7 +129,7 @@ void attack_replay(struct attack *attack) {
     replay_some(attack, players, &old, &rng, AFTER);
     hc_sim_run(players->sim, SECOND_US);
     stats = hc_server_stats(hc_sim_host(players->sim));
-    attack_require(attack, stats->joins == CLIENTS && honest_playing(players) == CLIENTS,
+    attack_require(attack, stats->joins == CLIENTS && hc_sim_playing(players->sim) == CLIENTS,
                    "after a restart a replay joined a client, or ended a session");
     attack_effect(attack, "%d play on without a stall or a lost input; a tenth after a restart",
                   CLIENTS);
@@ -207,8 +208,8 @@ static void lose_connections(struct attack *attack, struct honest_players *playe
             hc_server_set_keys(hc_sim_host(players->sim), &ring);
         }
         hc_sim_run(players->sim, 4 * SECOND_US);
-        attack_require(attack, honest_playing(players) == players->clients,
-                       "only %u play in round %u", honest_playing(players), round);
+        attack_require(attack, hc_sim_playing(players->sim) == players->clients,
+                       "only %u play in round %u", hc_sim_playing(players->sim), round);
     }
 }
 
@@ -239,7 +240,7 @@ static unsigned repeat_token(struct attack *attack) {
 
 void attack_nonces(struct attack *attack) {
     enum { SEALERS = 3 };
-    struct hc_sim_config config = honest_config(SEALERS, 0, LATENCY_MS, 33);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, SEALERS, LATENCY_MS, 33);
     struct honest_players *players = honest_create(&config);
     hc_crypto_calls_reset();
     honest_join_all(attack, players);

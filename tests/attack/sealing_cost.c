@@ -25,8 +25,9 @@ struct recording {
     bool runs;
 };
 
-static void note_work(struct honest_players *players, enum hc_sim_work work, bool begins) {
-    struct recording *recording = players->context;
+static void note_work(void *context, struct hc_sim *sim, enum hc_sim_work work, bool begins) {
+    struct recording *recording = context;
+    (void)sim;
     if (!recording->runs)
         return;
     recording->calls += begins;
@@ -37,31 +38,31 @@ static void note_work(struct honest_players *players, enum hc_sim_work work, boo
         recording->host_us += attack_cpu_us() - recording->from_us;
 }
 
-static void record(struct honest_players *players, bool up, const uint8_t *sealed, size_t size) {
-    struct recording *recording = players->context;
+static void record(struct recording *recording, struct hc_sim *sim, bool up, size_t size) {
+    const uint8_t *sealed = hc_sim_sealed(sim);
     uint32_t cid, seq;
     if (!recording->runs || hc_datagram_get_data_clear(sealed, size, &cid, &seq) != HC_OK)
         return;
     recording->datagrams++;
-    if (recording->count == RECORDED_MAX || hc_sim_endpoint(players->sim, cid) == NULL)
+    if (recording->count == RECORDED_MAX || hc_sim_endpoint(sim, cid) == NULL)
         return;
     struct recorded *recorded = &recording->all[recording->count++];
-    recorded->endpoint = hc_sim_endpoint(players->sim, cid);
+    recorded->endpoint = hc_sim_endpoint(sim, cid);
     recorded->up = up;
     recorded->size = size;
     memcpy(recorded->bytes, sealed, size);
 }
 
-static void record_up(struct honest_players *players, unsigned client, const uint8_t *sealed,
+static void record_up(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                       size_t size) {
-    (void)client;
-    record(players, true, sealed, size);
+    (void)client, (void)bytes;
+    record(context, sim, true, size);
 }
 
-static void record_down(struct honest_players *players, unsigned client, const uint8_t *sealed,
+static void record_down(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                         size_t size) {
-    (void)client;
-    record(players, false, sealed, size);
+    (void)client, (void)bytes;
+    record(context, sim, false, size);
 }
 
 /// Measures the clock itself, whose time is part of each measured call.
@@ -111,14 +112,14 @@ static double least_us(struct attack *attack, struct recording *recording, bool 
 }
 
 void attack_sealing_cost(struct attack *attack) {
-    struct hc_sim_config config = honest_config(PLAYERS, 0, 50, 71);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, PLAYERS, 50, 71);
     struct recording recording = {.all = calloc(RECORDED_MAX, sizeof *recording.all)};
     struct honest_players *players = honest_create(&config);
     HC_ASSERT(recording.all != NULL);
-    players->context = &recording;
-    players->host_works = note_work;
-    players->client_sent = record_up;
-    players->host_sent = record_down;
+    hc_sim_observe(players->sim,
+                   &(struct hc_sim_hooks){
+                       .host_works = note_work, .client_sent = record_up, .host_sent = record_down},
+                   &recording);
     honest_join_all(attack, players);
     recording.runs = true;
     hc_sim_run(players->sim, PLAYED_S * SECOND_US);

@@ -82,7 +82,8 @@ struct walk {
 };
 
 static struct walk walk_begin(struct attack *attack, uint64_t seed) {
-    struct hc_sim_config config = honest_config(CLIENTS, 1, LATENCY_MS, seed);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, seed);
+    config.host.clients = (uint16_t)(config.clients + 1);
     struct walk walk = {.attack = attack, .players = honest_create(&config)};
     honest_join_all(attack, walk.players);
     raw_client_begin(&walk.raw, hc_sim_host(walk.players->sim), hc_address_ipv4(127, 0, 0, 1, PORT),
@@ -204,7 +205,8 @@ void attack_saved_inputs(struct attack *attack) {
     enum { USERS = 16, SAVED = 240 };
     struct hc_game game = hc_arena;
     game.sanitize_input = count_and_sanitize;
-    struct hc_sim_config config = honest_config(CLIENTS, USERS, LATENCY_MS, 62);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, 62);
+    config.host.clients = (uint16_t)(config.clients + USERS);
     config.host.game = config.client.game = &game;
     struct honest_players *players = honest_create(&config);
     struct hc_server *host = hc_sim_host(players->sim);
@@ -308,9 +310,10 @@ struct lag {
     bool measures;
 };
 
-static void note_rewind(struct honest_players *players) {
-    struct lag *lag = players->context;
-    uint32_t depth = (uint32_t)hc_timeline_stats(timeline_of(players))->depth;
+static void note_rewind(void *context, struct hc_sim *sim) {
+    struct lag *lag = context;
+    const struct hc_timeline *timeline = hc_server_timeline(hc_sim_host(sim));
+    uint32_t depth = (uint32_t)hc_timeline_stats(timeline)->depth;
     if (!lag->measures || depth == 0)
         return;
     lag->deepest = depth > lag->deepest ? depth : lag->deepest;
@@ -322,13 +325,12 @@ static void note_rewind(struct honest_players *players) {
 static uint32_t play_lag(struct attack *attack, uint32_t late_margin, bool chokes,
                          uint32_t allowed) {
     enum { FAR_MS = 80, ROUNDS = 10, CHOKE_MS = 500 };
-    struct hc_sim_config config = honest_config(CLIENTS, 0, LATENCY_MS, 53);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, 53);
     struct hc_network_sim_config away = hc_network_sim_config_default(), choked;
     struct lag lag = {.attack = attack, .allowed = allowed};
     config.host.late_margin = late_margin;
     struct honest_players *players = honest_create(&config);
-    players->context = &lag;
-    players->host_ticked = note_rewind;
+    hc_sim_observe(players->sim, &(struct hc_sim_hooks){.host_ticked = note_rewind}, &lag);
     away.latency_us = FAR_MS * MS_US;
     choked = away;
     choked.loss_ppm = HC_NETWORK_SIM_PPM; // the next datagram carries the delayed inputs
@@ -414,6 +416,7 @@ void attack_ancient(struct attack *attack) {
 #define DAY_US (UINT64_C(86400) * SECOND_US)
 
 struct clocked {
+    struct honest_players *players;
     uint64_t trace; ///< of all that the server received and did, with times
     uint64_t datagrams;
     uint64_t distance; ///< of client 0's player
@@ -434,60 +437,59 @@ static void mix_datagram(struct clocked *clocked, const uint8_t *opened, size_t 
     clocked->datagrams++;
 }
 
-static void trace_received(struct honest_players *players, unsigned client, uint16_t port,
+static void trace_received(void *context, struct hc_sim *sim, unsigned client, uint16_t port,
                            const uint8_t *opened, size_t size, enum hc_status status) {
-    struct clocked *clocked = players->context;
-    uint64_t now = hc_sim_now(players->sim);
-    (void)client;
-    (void)port;
+    struct clocked *clocked = context;
+    uint64_t now = hc_sim_now(sim);
+    (void)client, (void)port;
     mix(&clocked->trace, &now, sizeof now);
     mix(&clocked->trace, &status, sizeof status);
     mix_datagram(clocked, opened, size);
 }
 
-static void trace_sent(struct honest_players *players, unsigned client, const uint8_t *sealed,
+static void trace_sent(void *context, struct hc_sim *sim, unsigned client, const uint8_t *opened,
                        size_t size) {
-    uint8_t room[HC_DATAGRAM_MAX];
-    (void)client;
-    mix_datagram(players->context, hc_sim_open(players->sim, false, sealed, size, room), size);
+    (void)sim, (void)client;
+    mix_datagram(context, opened, size);
 }
 
-static void trace_tick(struct honest_players *players) {
-    struct clocked *clocked = players->context;
+static void trace_tick(void *context, struct hc_sim *sim) {
+    struct clocked *clocked = context;
+    struct honest_players *players = clocked->players;
     hc_tick head = head_of(players);
-    uint64_t hash = hc_timeline_hash(timeline_of(players), head), now = hc_sim_now(players->sim);
+    uint64_t hash = hc_timeline_hash(timeline_of(players), head), now = hc_sim_now(sim);
     mix(&clocked->trace, &hash, sizeof hash);
     mix(&clocked->others, &head, sizeof head);
     mix(&clocked->others, &now, sizeof now);
     hc_player player = hc_client_player(hc_sim_client(players->sim, 0), 0);
-    if (honest_playing(players) > 0 && player != HC_NO_PLAYER &&
+    if (hc_sim_playing(players->sim) > 0 && player != HC_NO_PLAYER &&
         hc_client_world(hc_sim_client(players->sim, 1)) != NULL)
         measure(players, player, &clocked->distance, &clocked->x, &clocked->y, &clocked->seen);
 }
 
 /// Client 0 always runs.
-static void run_about(struct honest_players *players, unsigned client, hc_tick tick, void *input) {
+static void run_about(void *context, struct hc_sim *sim, unsigned client, unsigned index,
+                      hc_tick tick, void *input) {
+    (void)context, (void)sim, (void)index;
     if (client == 0)
         memcpy(input, keys_at(tick), sizeof(struct hc_arena_input));
-    else
-        honest_keys(players->seed, client, tick, input);
 }
 
 static struct clocked play_clock(struct attack *attack, uint64_t offset_us, int32_t ppm,
                                  bool shared) {
-    struct hc_sim_config config = honest_config(CLIENTS, 0, LATENCY_MS, 55);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, 55);
     struct honest_players *players = honest_create(&config);
     static struct clocked clocked;
-    clocked = (struct clocked){.trace = 1};
-    players->context = &clocked;
-    players->host_ticked = trace_tick;
-    players->host_received = trace_received;
-    players->host_sent = trace_sent;
-    players->script = run_about;
+    clocked = (struct clocked){.players = players, .trace = 1};
+    hc_sim_observe(players->sim,
+                   &(struct hc_sim_hooks){.host_ticked = trace_tick,
+                                          .host_received = trace_received,
+                                          .host_sent = trace_sent,
+                                          .script = run_about},
+                   &clocked);
     hc_sim_setup(players->sim, 0)->clock_offset_us = offset_us;
     hc_sim_setup(players->sim, 0)->clock_ppm = ppm;
-    for (unsigned i = 0; i < CLIENTS; i++)
-        attack_require(attack, hc_sim_connect(players->sim, i), "no memory");
+    attack_require(attack, hc_sim_connect_all(players->sim), "no memory");
     hc_sim_run(players->sim, 15 * SECOND_US);
     honest_require_unharmed(attack, players, shared ? CLIENTS : 0);
     honest_destroy(players);

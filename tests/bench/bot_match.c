@@ -203,8 +203,9 @@ static void client_sent(void *context, struct hc_sim *sim, unsigned client, cons
     match->counted.up_bytes += size + BENCH_IP_UDP;
 }
 
-static void host_works(void *context, enum hc_sim_work work, bool begins) {
+static void host_works(void *context, struct hc_sim *sim, enum hc_sim_work work, bool begins) {
     struct match *match = context;
+    (void)sim;
     if (begins)
         match->begun_ns = cpu_ns();
     else if (match->measures)

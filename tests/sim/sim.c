@@ -38,8 +38,15 @@ struct seat {
     struct hc_sim_events events;
 };
 
+struct observer {
+    struct hc_sim_hooks hooks;
+    void *context;
+};
+
 struct hc_sim {
     struct hc_sim_config config;
+    struct observer observers[HC_SIM_OBSERVERS_MAX];
+    unsigned observer_count;
     uint64_t now;
     struct hc_sim_hosts hosts;
     unsigned active;                    ///< the place of the host that a hook is about
@@ -49,10 +56,19 @@ struct hc_sim {
     struct hc_unsealer *unsealer;
     const uint8_t *sealed; ///< the datagram that a hook receives, as it is on the wire
     uint16_t port;         ///< destination of that datagram, if the host sends it
+    bool scripted;         ///< an observer has a script
+    bool keys_released;    ///< nobody presses a key any more
     struct seat *seats;
     struct hc_deadlines *deadlines; ///< uplinks, downlinks, hosts, clients: so ties are decided
     uint64_t trace;
 };
+
+/// Calls a hook of each observer that has it.
+#define OBSERVE(sim, hook, ...)                                                                    \
+    for (const struct observer *o_ = (sim)->observers;                                             \
+         o_ < (sim)->observers + (sim)->observer_count; o_++)                                      \
+        if (o_->hooks.hook != NULL)                                                                \
+    o_->hooks.hook(o_->context, __VA_ARGS__)
 
 static void mix(struct hc_sim *sim, const void *bytes, size_t size) {
     sim->trace = XXH64(bytes, size, sim->trace);
@@ -169,23 +185,16 @@ static const uint8_t *open_for_hook(struct hc_sim *sim, bool to_server, const ui
 }
 
 static void poll_host_events(struct hc_sim *sim) {
-    const struct hc_sim_hooks *hooks = &sim->config.hooks;
     struct hc_server_event event;
     while (hc_server_poll_event(active_host(sim), &event))
-        if (hooks->host_event != NULL)
-            hooks->host_event(sim->config.context, sim, &event);
+        OBSERVE(sim, host_event, sim, &event);
     hc_sim_hosts_noted(&sim->hosts, sim->active, sim->now);
 }
 
-static void call_host_works(const struct hc_sim *sim, enum hc_sim_work work, bool begins) {
-    if (sim->config.hooks.host_works != NULL)
-        sim->config.hooks.host_works(sim->config.context, work, begins);
-}
-
 static size_t host_send(struct hc_sim *sim, struct hc_address *to, uint8_t *bytes) {
-    call_host_works(sim, HC_SIM_WORK_SEND, true);
+    OBSERVE(sim, host_works, sim, HC_SIM_WORK_SEND, true);
     size_t size = hc_server_send(active_host(sim), to, bytes, hc_sim_host_now(sim));
-    call_host_works(sim, HC_SIM_WORK_SEND, false);
+    OBSERVE(sim, host_works, sim, HC_SIM_WORK_SEND, false);
     return size;
 }
 
@@ -197,7 +206,6 @@ static struct hc_address address_of(const struct hc_sim *sim, uint16_t port) {
 
 /// Sends all datagrams of the active host, and polls its events.
 static void drain_host(struct hc_sim *sim) {
-    const struct hc_sim_hooks *hooks = &sim->config.hooks;
     uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     struct hc_address to;
     size_t size;
@@ -207,17 +215,14 @@ static void drain_host(struct hc_sim *sim) {
         if (to.port < PORT_FIRST) { // a stranger's
             sim->strangers++;
             sim->stranger_bytes += size;
-            if (hooks->stranger_sent != NULL)
-                hooks->stranger_sent(sim->config.context, sim, to.port, bytes, size);
+            OBSERVE(sim, stranger_sent, sim, to.port, bytes, size);
             continue;
         }
         unsigned client = (to.port - PORT_FIRST) % sim->config.clients;
         sim->port = to.port;
         if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_ACCEPT)
             hc_unsealer_note_accept(sim->unsealer, bytes, size);
-        if (hooks->host_sent != NULL)
-            hooks->host_sent(sim->config.context, sim, client,
-                             open_for_hook(sim, false, bytes, size, opened), size);
+        OBSERVE(sim, host_sent, sim, client, open_for_hook(sim, false, bytes, size, opened), size);
         put_on_link(sim->seats[client].down, sim->now, to.port, bytes, size);
         set_link_deadlines(sim, client);
     }
@@ -231,35 +236,41 @@ static void drain_hosts(struct hc_sim *sim) {
     sim->active = 0;
 }
 
-/// Calls the tamper hook, and seals the datagram again if it was changed; false: it is not sent.
-static bool tamper(struct hc_sim *sim, unsigned client, uint8_t *bytes, size_t size) {
+/// Calls an observer's tamper hook, and seals the datagram again if it was changed; false: it is
+/// not sent.
+static bool tamper(struct hc_sim *sim, const struct observer *observer, unsigned client,
+                   uint8_t *bytes, size_t size) {
     uint8_t opened[HC_DATAGRAM_MAX], changed[HC_DATAGRAM_MAX];
-    if (sim->config.hooks.tamper == NULL)
+    if (observer->hooks.tamper == NULL)
         return true;
     const uint8_t *plain = open_for_hook(sim, true, bytes, size, opened);
     memcpy(changed, plain, size);
-    if (!sim->config.hooks.tamper(sim->config.context, sim, client, changed, size))
+    if (!observer->hooks.tamper(observer->context, sim, client, changed, size))
         return false;
-    if (memcmp(changed, plain, size) == 0)
-        return true;
-    memcpy(bytes, hc_sim_seal(sim, true, changed, size, opened), size);
+    if (memcmp(changed, plain, size) != 0)
+        memcpy(bytes, hc_sim_seal(sim, true, changed, size, opened), size);
     return true;
 }
 
+/// Calls the tamper hooks of all observers, up to the first that lets the datagram not be sent.
+static bool tamper_all(struct hc_sim *sim, unsigned client, uint8_t *bytes, size_t size) {
+    bool sent = true;
+    for (unsigned i = 0; i < sim->observer_count && sent; i++)
+        sent = tamper(sim, &sim->observers[i], client, bytes, size);
+    return sent;
+}
+
 static void drain_client(struct hc_sim *sim, unsigned client) {
-    const struct hc_sim_hooks *hooks = &sim->config.hooks;
     struct seat *seat = seat_of(sim, client);
     uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     size_t size;
     while ((size = hc_client_send(seat->client, bytes, hc_sim_client_now(sim, client))) > 0) {
-        if (!tamper(sim, client, bytes, size))
+        if (!tamper_all(sim, client, bytes, size))
             continue;
         if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_CONNECT)
             hc_unsealer_note_connect(sim->unsealer, bytes, size,
                                      seat->client->link.handshake.attempt.secret);
-        if (hooks->client_sent != NULL)
-            hooks->client_sent(sim->config.context, sim, client,
-                               open_for_hook(sim, true, bytes, size, opened), size);
+        OBSERVE(sim, client_sent, sim, client, open_for_hook(sim, true, bytes, size, opened), size);
         put_on_link(seat->up, sim->now, seat->port, bytes, size);
     }
     set_link_deadlines(sim, client);
@@ -267,14 +278,12 @@ static void drain_client(struct hc_sim *sim, unsigned client) {
 
 /// Polls a client's events, adds its new tick to the trace and calls client_changed.
 static void observe_client(struct hc_sim *sim, unsigned client) {
-    const struct hc_sim_hooks *hooks = &sim->config.hooks;
     struct seat *seat = seat_of(sim, client);
     struct hc_client_event event;
     while (hc_client_poll_event(seat->client, &event)) {
         seat->events.count[event.kind]++;
         seat->events.last = event;
-        if (hooks->client_event != NULL)
-            hooks->client_event(sim->config.context, sim, client, &event);
+        OBSERVE(sim, client_event, sim, client, &event);
     }
     const struct hc_timeline *timeline = hc_client_timeline(seat->client);
     hc_tick head;
@@ -286,8 +295,7 @@ static void observe_client(struct hc_sim *sim, unsigned client) {
         }
         seat->head = head;
     }
-    if (hooks->client_changed != NULL)
-        hooks->client_changed(sim->config.context, sim, client);
+    OBSERVE(sim, client_changed, sim, client);
     set_client_deadline(sim, client);
 }
 
@@ -300,19 +308,17 @@ static void give_host(struct hc_sim *sim, unsigned client, uint16_t port, const 
     uint8_t opened[HC_DATAGRAM_MAX];
     struct hc_sv_placed placed;
     sim->active = hc_sim_hosts_choose(&sim->hosts, &from, bytes, size, sim->now, &placed);
-    call_host_works(sim, HC_SIM_WORK_RECEIVE, true);
+    OBSERVE(sim, host_works, sim, HC_SIM_WORK_RECEIVE, true);
     enum hc_status status = hc_sim_hosts_give(&sim->hosts, sim->active, &from, bytes, size,
                                               sim->now + ahead_us, &placed);
-    call_host_works(sim, HC_SIM_WORK_RECEIVE, false);
+    OBSERVE(sim, host_works, sim, HC_SIM_WORK_RECEIVE, false);
     // Only an accepted one: a thief's CONNECT may name another client's nonce.
     if (status == HC_OK && kind == HC_DATAGRAM_CONNECT)
         hc_unsealer_note_connect(sim->unsealer, bytes, size, NULL);
     poll_host_events(sim);
     hc_sim_hosts_finish(&sim->hosts, &placed);
-    if (sim->config.hooks.host_received != NULL)
-        sim->config.hooks.host_received(sim->config.context, sim, client, port,
-                                        open_for_hook(sim, true, bytes, size, opened), size,
-                                        status);
+    OBSERVE(sim, host_received, sim, client, port, open_for_hook(sim, true, bytes, size, opened),
+            size, status);
 }
 
 static void deliver_up(struct hc_sim *sim, unsigned client) {
@@ -341,9 +347,7 @@ static void deliver_down(struct hc_sim *sim, unsigned client) {
         size_t size = (size_t)length - PORT_SIZE;
         uint64_t now_us = hc_sim_client_now(sim, client) + sim->config.arrivals_ahead_us;
         enum hc_status status = hc_client_receive(seat->client, packet + PORT_SIZE, size, now_us);
-        if (sim->config.hooks.client_received != NULL)
-            sim->config.hooks.client_received(
-                sim->config.context, sim, client,
+        OBSERVE(sim, client_received, sim, client,
                 open_for_hook(sim, false, packet + PORT_SIZE, size, opened), size, status);
         observe_client(sim, client);
     }
@@ -353,19 +357,17 @@ static void deliver_down(struct hc_sim *sim, unsigned client) {
 static void advance_host(struct hc_sim *sim, unsigned place) {
     struct hc_sim_host *host = &sim->hosts.all[place];
     sim->active = place;
-    if (sim->config.hooks.host_advances != NULL)
-        sim->config.hooks.host_advances(sim->config.context, sim);
-    call_host_works(sim, HC_SIM_WORK_ADVANCE, true);
+    OBSERVE(sim, host_advances, sim);
+    OBSERVE(sim, host_works, sim, HC_SIM_WORK_ADVANCE, true);
     hc_server_advance(host->core, hc_sim_host_now(sim));
-    call_host_works(sim, HC_SIM_WORK_ADVANCE, false);
+    OBSERVE(sim, host_works, sim, HC_SIM_WORK_ADVANCE, false);
     poll_host_events(sim);
     const struct hc_timeline *timeline = hc_server_timeline(host->core);
     hc_tick head = hc_timeline_head(timeline);
     if (head != host->head) {
         host->head = head;
         mix_number(sim, hc_timeline_hash(timeline, head));
-        if (sim->config.hooks.host_ticked != NULL)
-            sim->config.hooks.host_ticked(sim->config.context, sim);
+        OBSERVE(sim, host_ticked, sim);
     }
     drain_host(sim);
     bool renewed = hc_sim_hosts_renew(&sim->hosts, place, sim->now);
@@ -377,11 +379,12 @@ static void advance_host(struct hc_sim *sim, unsigned place) {
 static void set_inputs(struct hc_sim *sim, unsigned client) {
     struct seat *seat = seat_of(sim, client);
     hc_tick head;
-    if (sim->config.hooks.script == NULL || !hc_cl_session_head(seat->client, &head))
+    if (!sim->scripted || !hc_cl_session_head(seat->client, &head))
         return;
     for (unsigned index = 0; index < seat->running.config.players; index++) {
         uint8_t input[HC_INPUT_MAX] = {0};
-        sim->config.hooks.script(sim->config.context, sim, client, index, head, input);
+        if (!sim->keys_released)
+            OBSERVE(sim, script, sim, client, index, head, input);
         hc_client_set_input(seat->client, index, input);
     }
 }
@@ -485,6 +488,7 @@ struct hc_sim *hc_sim_create(const struct hc_sim_config *config) {
     if (sim == NULL)
         return NULL;
     sim->config = *config;
+    hc_sim_observe(sim, &config->hooks, config->context);
     sim->seats = calloc(config->clients, sizeof *sim->seats);
     sim->deadlines = hc_deadlines_create(3 * config->clients + HC_SIM_MATCHES_MAX);
     sim->hosts = (struct hc_sim_hosts){
@@ -516,6 +520,12 @@ void hc_sim_destroy(struct hc_sim *sim) {
     hc_unsealer_destroy(sim->unsealer);
     free(sim->seats);
     free(sim);
+}
+
+void hc_sim_observe(struct hc_sim *sim, const struct hc_sim_hooks *hooks, void *context) {
+    HC_ASSERT(sim->observer_count < HC_SIM_OBSERVERS_MAX);
+    sim->scripted = sim->scripted || hooks->script != NULL;
+    sim->observers[sim->observer_count++] = (struct observer){.hooks = *hooks, .context = context};
 }
 
 struct hc_sim_setup *hc_sim_setup(struct hc_sim *sim, unsigned client) {
@@ -654,6 +664,10 @@ void hc_sim_freeze_client(struct hc_sim *sim, unsigned client, uint64_t until_us
 void hc_sim_jump_clock(struct hc_sim *sim, unsigned client, uint64_t us) {
     seat_of(sim, client)->running.clock_offset_us += us;
     set_client_deadline(sim, client);
+}
+
+void hc_sim_release_keys(struct hc_sim *sim) {
+    sim->keys_released = true;
 }
 
 void hc_sim_inject(struct hc_sim *sim, unsigned client, uint16_t port, const uint8_t *bytes,

@@ -5,10 +5,10 @@
 /// One seed draws everything random: the same configuration and the same calls give the same
 /// history, datagram by datagram, and hc_sim_trace is its hash. Calls belong in this order:
 ///   1. hc_sim_config_default, and changes to it; hc_sim_create;
-///   2. hc_sim_setup, before the connect of a client that differs from the others;
+///   2. hc_sim_observe; hc_sim_setup, before the connect of a client that differs from the others;
 ///   3. hc_sim_connect, hc_sim_leave, hc_sim_kill, hc_sim_rebind, hc_sim_set_link,
 ///      hc_sim_freeze_host, hc_sim_restart_host, hc_sim_restart_hosts, hc_sim_freeze_client,
-///      hc_sim_jump_clock, hc_sim_inject: events that happen now;
+///      hc_sim_jump_clock, hc_sim_release_keys, hc_sim_inject: events that happen now;
 ///   4. hc_sim_run_until; back to 2;
 ///   5. hc_sim_destroy.
 /// Times are microseconds since the simulation's beginning. A client is a number in [0, clients).
@@ -19,6 +19,10 @@
 ///
 /// The simulator issues the tokens, so it can unseal: hooks receive ACCEPT and DATA as they were
 /// before they were sealed, with zeros for the tag, unless they are sealed wrongly.
+///
+/// This is the only driver of servers and clients in virtual time. Tests configure it, observe it
+/// and disturb it; none delivers datagrams or advances a server and its clients in a loop of its
+/// own. tests/sim/players.h has what most of them need besides: a crowd of players that press keys.
 #pragma once
 
 #include "hindcast/network_sim.h"
@@ -31,15 +35,18 @@ struct hc_sim;
 /// A call into the host.
 enum hc_sim_work { HC_SIM_WORK_RECEIVE, HC_SIM_WORK_ADVANCE, HC_SIM_WORK_SEND, HC_SIM_WORKS };
 
+enum { HC_SIM_OBSERVERS_MAX = 16 };
+
 /// Callbacks that observe the simulation and provide inputs; each may be NULL. They may call the
-/// functions of 3 (but a client's callback must not kill that client), and none of 1, 4 and 5.
+/// functions of 3 (but a client's callback must not kill that client), and none of 1, 2, 4 and 5.
 struct hc_sim_hooks {
-    /// Writes the input of local player `index` of `client` (zeroed, input_size bytes) before each
-    /// advance of a client that plays; `tick` is its predicted head.
+    /// Writes the input of local player `index` of `client` (input_size bytes, zeroed or as the
+    /// observer before has written it) before each advance of a client that plays; `tick` is its
+    /// predicted head. Not called after hc_sim_release_keys.
     void (*script)(void *context, struct hc_sim *sim, unsigned client, unsigned index, hc_tick tick,
                    void *input);
     /// The host begins or ends a call; measures its time.
-    void (*host_works)(void *context, enum hc_sim_work work, bool begins);
+    void (*host_works)(void *context, struct hc_sim *sim, enum hc_sim_work work, bool begins);
     /// The host is about to advance.
     void (*host_advances)(void *context, struct hc_sim *sim);
     /// The host has advanced its head, nearly always by one tick. host_event was called before.
@@ -88,9 +95,9 @@ struct hc_sim_config {
     /// Adds the hash of each client's world at each tick to the trace; expensive with many clients.
     bool trace_worlds;
     const struct hc_allocator *allocator; ///< of the links
-    bool behind_router; ///< all clients have one address that is not loopback, 192.0.2.1
-    struct hc_sim_hooks hooks;
-    void *context; ///< the hooks' first argument
+    bool behind_router;        ///< all clients have one address that is not loopback, 192.0.2.1
+    struct hc_sim_hooks hooks; ///< of the first observer
+    void *context;             ///< first argument of these hooks
 };
 
 /// Settings of one client.
@@ -120,6 +127,10 @@ struct hc_sim *hc_sim_create(const struct hc_sim_config *config);
 
 /// Frees everything; NULL is allowed.
 void hc_sim_destroy(struct hc_sim *sim);
+
+/// Adds an observer, of HC_SIM_OBSERVERS_MAX. Each hook is called of all observers, in the order in
+/// which they were added.
+void hc_sim_observe(struct hc_sim *sim, const struct hc_sim_hooks *hooks, void *context);
 
 /// The settings that `client` will use at its next connect; the caller may change them.
 struct hc_sim_setup *hc_sim_setup(struct hc_sim *sim, unsigned client);
@@ -156,6 +167,9 @@ void hc_sim_freeze_client(struct hc_sim *sim, unsigned client, uint64_t until_us
 
 /// Advances the client's monotonic clock by `us`, until its next connect.
 void hc_sim_jump_clock(struct hc_sim *sim, unsigned client, uint64_t us);
+
+/// From now on no player presses a key: all inputs are zeros.
+void hc_sim_release_keys(struct hc_sim *sim);
 
 /// Puts a datagram, at most HC_DATAGRAM_MAX bytes, on the client's uplink now, as if it came from
 /// `port` (one of the client's, another's or a stranger's).

@@ -71,8 +71,9 @@ static void host_advances(void *context, struct hc_sim *sim) {
     EACH(match, host_advances, match, STATE);
 }
 
-static void host_works(void *context, enum hc_sim_work work, bool begins) {
+static void host_works(void *context, struct hc_sim *sim, enum hc_sim_work work, bool begins) {
     struct storm_match *match = context;
+    (void)sim;
     if (work == HC_SIM_WORK_RECEIVE && begins)
         EACH(match, host_receives, match, STATE);
 }
