@@ -22,8 +22,9 @@ enum purpose {
 /// A packet in flight.
 struct flight {
     uint64_t due_us;
-    uint64_t order; ///< number in the order of sending
-    uint32_t slot;  ///< index of its bytes in `packets`
+    uint64_t leaves_us; ///< when it has passed the bottleneck
+    uint64_t order;     ///< number in the order of sending
+    uint32_t slot;      ///< index of its bytes in `packets`
     uint16_t length;
 };
 
@@ -58,6 +59,8 @@ const char *hc_network_sim_config_check(const struct hc_network_sim_config *conf
         return "duplicate_ppm";
     if (config->reorder_ppm > HC_NETWORK_SIM_PPM)
         return "reorder_ppm";
+    if (config->queue_us > HC_NETWORK_SIM_DELAY_US_MAX)
+        return "queue_us";
     return NULL;
 }
 
@@ -110,14 +113,6 @@ void hc_network_sim_destroy(struct hc_network_sim *sim) {
     hc_release(allocator, sim->packets);
     hc_release(allocator, sim->heap);
     hc_release(allocator, sim);
-}
-
-enum hc_status hc_network_sim_set_config(struct hc_network_sim *sim,
-                                         const struct hc_network_sim_config *config) {
-    if (hc_network_sim_config_check(config) != NULL)
-        return HC_INVALID;
-    sim->config = *config;
-    return HC_OK;
 }
 
 /// 32 random bits for the packet that is being sent.
@@ -180,22 +175,29 @@ static void swap(struct hc_network_sim *sim, uint32_t a, uint32_t b) {
     sim->heap[b] = flight;
 }
 
-static void enqueue(struct hc_network_sim *sim, uint64_t due_us, const void *bytes, size_t length) {
+/// Moves the packet at `at` of the heap up to its place.
+static void rise(struct hc_network_sim *sim, uint32_t at) {
+    while (at > 0 && before(&sim->heap[at], &sim->heap[(at - 1) / 2])) {
+        swap(sim, at, (at - 1) / 2);
+        at = (at - 1) / 2;
+    }
+}
+
+static void enqueue(struct hc_network_sim *sim, uint64_t leaves_us, uint64_t delay,
+                    const void *bytes, size_t length) {
     if (sim->count == sim->packets_max) {
         sim->stats.dropped_full++;
         return;
     }
     uint32_t at = sim->count++;
     struct flight *flight = &sim->heap[at];
-    flight->due_us = due_us;
+    flight->due_us = leaves_us + delay;
+    flight->leaves_us = leaves_us;
     flight->order = sim->order++;
     flight->length = (uint16_t)length;
     if (length > 0)
         memcpy(sim->packets[flight->slot], bytes, length);
-    while (at > 0 && before(&sim->heap[at], &sim->heap[(at - 1) / 2])) {
-        swap(sim, at, (at - 1) / 2);
-        at = (at - 1) / 2;
-    }
+    rise(sim, at);
 }
 
 /// Removes the root; its slot becomes the first free one.
@@ -216,6 +218,13 @@ static void dequeue(struct hc_network_sim *sim) {
     }
 }
 
+// ---- The bottleneck -----------------------------------------------------------------------------
+
+/// The bytes that wait for the bottleneck at `now_us`.
+static uint64_t waiting(const struct hc_network_sim *sim, uint64_t now_us) {
+    return hc_since(now_us, sim->idle_us) * sim->config.bytes_per_s / 1000000;
+}
+
 /// Queues a packet for the bottleneck; false when there is no room. Writes the time at which it has
 /// passed to `*leaves_us`.
 static bool queue(struct hc_network_sim *sim, uint64_t now_us, size_t length, uint64_t *leaves_us) {
@@ -224,14 +233,48 @@ static bool queue(struct hc_network_sim *sim, uint64_t now_us, size_t length, ui
     if (config->bytes_per_s == 0)
         return true;
     uint64_t wait_us = hc_since(now_us, sim->idle_us);
-    uint64_t waiting =
-        wait_us / 1000000 * config->bytes_per_s + wait_us % 1000000 * config->bytes_per_s / 1000000;
-    if (wait_us > 0 && waiting + length > config->queue_bytes)
+    uint64_t room =
+        config->queue_bytes + (uint64_t)config->queue_us * config->bytes_per_s / 1000000;
+    if (wait_us > 0 && waiting(sim, now_us) + length > room)
         return false;
     uint64_t busy_us = ((uint64_t)length * 1000000 + config->bytes_per_s - 1) / config->bytes_per_s;
     sim->idle_us = *leaves_us = now_us + wait_us + busy_us;
     return true;
 }
+
+/// When what would have left the bottleneck at `leaves_us` does so, if the rate is `rate` from
+/// `now_us` on; 0: no limit.
+static uint64_t leaves_at(const struct hc_network_sim *sim, uint64_t leaves_us, uint32_t rate,
+                          uint64_t now_us) {
+    if (leaves_us <= now_us)
+        return leaves_us;
+    return rate == 0 ? now_us
+                     : now_us + hc_since(now_us, leaves_us) * sim->config.bytes_per_s / rate;
+}
+
+/// Lets the packets that wait for the bottleneck pass it at another rate.
+static void change_rate(struct hc_network_sim *sim, uint32_t rate, uint64_t now_us) {
+    for (uint32_t i = 0; i < sim->count; i++) {
+        struct flight *flight = &sim->heap[i];
+        uint64_t leaves_us = leaves_at(sim, flight->leaves_us, rate, now_us);
+        flight->due_us = leaves_us + hc_since(flight->leaves_us, flight->due_us);
+        flight->leaves_us = leaves_us;
+        rise(sim, i); // those before it are in order again
+    }
+    sim->idle_us = leaves_at(sim, sim->idle_us, rate, now_us);
+}
+
+enum hc_status hc_network_sim_set_config(struct hc_network_sim *sim, uint64_t now_us,
+                                         const struct hc_network_sim_config *config) {
+    if (hc_network_sim_config_check(config) != NULL)
+        return HC_INVALID;
+    if (config->bytes_per_s != sim->config.bytes_per_s)
+        change_rate(sim, config->bytes_per_s, now_us);
+    sim->config = *config;
+    return HC_OK;
+}
+
+// ---- Sending and receiving ----------------------------------------------------------------------
 
 void hc_network_sim_send(struct hc_network_sim *sim, uint64_t now_us, const void *bytes,
                          size_t length) {
@@ -247,10 +290,10 @@ void hc_network_sim_send(struct hc_network_sim *sim, uint64_t now_us, const void
         sim->stats.lost++;
         return;
     }
-    enqueue(sim, leaves_us + delay_us(sim, 0), bytes, length);
+    enqueue(sim, leaves_us, delay_us(sim, 0), bytes, length);
     if (chance(sim, DRAW_DUPLICATE, sim->config.duplicate_ppm)) {
         sim->stats.duplicated++;
-        enqueue(sim, leaves_us + delay_us(sim, DRAW_COPY), bytes, length);
+        enqueue(sim, leaves_us, delay_us(sim, DRAW_COPY), bytes, length);
     }
 }
 

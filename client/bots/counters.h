@@ -63,7 +63,10 @@
       "Datagrams refused as too long, by the kernel or by a report from the network.")             \
     X(sim_lost, SUM, "datagrams", "link.lost", "Datagrams that the simulated link lost.")          \
     X(sim_lost_down, SUM, "datagrams", "link.lost_down",                                           \
-      "Datagrams to the clients that the simulated link lost, or dropped because it was full.")    \
+      "Datagrams to the clients that the simulated link lost, or dropped because it or its "       \
+      "queue was full.")                                                                           \
+    X(sim_dropped_queue, SUM, "datagrams", "link.dropped_queue",                                   \
+      "Datagrams that the simulated link dropped because the queue for its bandwidth was full.")   \
     X(sim_dropped_full, SUM, "datagrams", "link.dropped_full",                                     \
       "Datagrams that the simulated link dropped because it was full: it was not as configured.")
 

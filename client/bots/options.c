@@ -98,6 +98,11 @@ static void make_link(const struct hc_settings *settings) {
         options->link_name = NULL;                                                                 \
     }
     HC_CL_SETTINGS_OF_LINK(REPLACE)
+    if (options->bandwidth_bit_s > 0) {
+        link->bytes_per_s = options->bandwidth_bit_s / 8;
+        link->queue_us = options->queue_us;
+        options->link_name = NULL;
+    }
     double latency = link->latency_us / 1e3, jitter = link->jitter_us / 1e3;
     // No datagram arrives before it was sent.
     if (jitter > latency && options->given[HC_CL_SETTING_jitter_us])
@@ -109,6 +114,8 @@ static void make_link(const struct hc_settings *settings) {
     if (options->given[HC_CL_SETTING_burst_mean] && link->loss_ppm == 0)
         hc_settings_refuse(settings, HC_CL_SETTING_burst_mean,
                            "with --loss PCT above 0, or a --link with loss");
+    if (options->given[HC_CL_SETTING_queue_us] && link->bytes_per_s == 0)
+        hc_settings_refuse(settings, HC_CL_SETTING_queue_us, "with --bandwidth KBIT");
     if (options->given[HC_CL_SETTING_latency_to_us] && options->latency_to_us < link->latency_us)
         hc_settings_refuse(settings, HC_CL_SETTING_latency_to_us, "at least --latency, which is %g",
                            latency);

@@ -35,9 +35,13 @@ static json_t *link_part(const struct hc_cl_options *options) {
                   link->latency_us / 1e3, "jitter_ms", link->jitter_us / 1e3, "loss_pct",
                   link->loss_ppm / 1e4, "burst", (int)link->burst_mean, "duplicate_pct",
                   link->duplicate_ppm / 1e4, "reorder_pct", link->reorder_ppm / 1e4);
+    bool limited = link->bytes_per_s > 0;
     json_object_set_new(part, "latency_to_ms",
                         options->latency_to_us > 0 ? json_real(options->latency_to_us / 1e3)
                                                    : json_null());
+    json_object_set_new(part, "bandwidth_kbit",
+                        limited ? json_real(options->bandwidth_bit_s / 1e3) : json_null());
+    json_object_set_new(part, "queue_ms", limited ? json_real(link->queue_us / 1e3) : json_null());
     return part;
 }
 
@@ -239,6 +243,10 @@ void hc_cl_report_print_link(const json_t *report, FILE *out) {
             hc_report_number(report, "link.loss_pct"));
     if (burst > 1)
         fprintf(out, " in bursts of %.0f", burst);
+    if (hc_report_find(report, "link.bandwidth_kbit") != NULL)
+        fprintf(out, ", %g kbit/s with a queue of %g ms",
+                hc_report_number(report, "link.bandwidth_kbit"),
+                hc_report_number(report, "link.queue_ms"));
     fprintf(out, ", each way");
 }
 

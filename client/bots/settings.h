@@ -13,6 +13,7 @@ enum {
     HC_CL_OPTIONS_CLIENTS_MAX = 4096,
     HC_CL_OPTIONS_PROCESSES_MAX = 256,
     HC_CL_OPTIONS_DELAY_MS_MAX = HC_NETWORK_SIM_DELAY_US_MAX / 1000,
+    HC_CL_OPTIONS_BANDWIDTH_KBIT_MAX = 1000000,
 };
 
 /// The programs, each a bit.
@@ -116,6 +117,9 @@ enum hc_cl_settings_group {
       "bursts of 3. The others replace parts of it")                                               \
     X(uint32_t, latency_to_us, "latency-to", MS_IN_US(0, HC_CL_OPTIONS_DELAY_MS_MAX), 0, FLEET,    \
       LINK, "Spread the clients' latencies evenly from --latency up to MS; 0: not")                \
+    X(uint32_t, bandwidth_bit_s, "bandwidth",                                                      \
+      OR(KBIT_IN_BIT(1, HC_CL_OPTIONS_BANDWIDTH_KBIT_MAX), "no limit"), 0, ALL, LINK,              \
+      "Let datagrams pass one after another, at KBIT kbit/s without the headers of IP and UDP")    \
     X(uint64_t, seed, "seed", N(0, INT64_MAX), 1, ALL, OTHER, "Seed of the links and the bots")    \
     X(const char *, token, "token", OR(TEXT("FILE"), "from a hindcastd --dev on this machine"),    \
       NULL, ALL, OTHER, "Tokens to connect with, one on each line for each client")                \
@@ -142,7 +146,9 @@ enum hc_cl_settings_group {
     X(uint32_t, duplicate_ppm, "duplicate", PERCENT_IN_PPM(0, 100), 0, ALL, LINK,                  \
       "Percentage that arrives twice")                                                             \
     X(uint32_t, reorder_ppm, "reorder", PERCENT_IN_PPM(0, 100), 0, ALL, LINK,                      \
-      "Percentage delayed by up to 50 ms more")
+      "Percentage delayed by up to 50 ms more")                                                    \
+    X(uint32_t, queue_us, "queue", MS_IN_US(0, HC_CL_OPTIONS_DELAY_MS_MAX), 200000, ALL, LINK,     \
+      "Drop datagrams that would wait longer for --bandwidth")
 
 /// All settings.
 #define HC_CL_SETTINGS(X)                                                                          \

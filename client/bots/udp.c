@@ -46,6 +46,7 @@ static struct hc_network_sim *create_sim(const struct hc_network_sim_config *con
                                          uint32_t direction) {
     uint64_t longest_us =
         (uint64_t)config->latency_us + config->jitter_us + HC_NETWORK_SIM_REORDER_US_MAX;
+    longest_us += config->bytes_per_s > 0 ? config->queue_us : 0;
     uint64_t packets = SIM_PACKETS_MIN + longest_us * SIM_PACKETS_PER_S / 1000000;
     if (packets > HC_NETWORK_SIM_PACKETS_MAX)
         packets = HC_NETWORK_SIM_PACKETS_MAX;
@@ -234,7 +235,8 @@ struct hc_cl_udp_stats hc_cl_udp_stats(const struct hc_cl_udp *udp) {
     struct hc_network_sim_stats up = hc_network_sim_stats(udp->up),
                                 down = hc_network_sim_stats(udp->down);
     stats.sim_lost = up.lost + down.lost;
-    stats.sim_lost_down = down.lost + down.dropped_full;
+    stats.sim_lost_down = down.lost + down.dropped_full + down.dropped_queue;
+    stats.sim_dropped_queue = up.dropped_queue + down.dropped_queue;
     stats.sim_dropped_full = up.dropped_full + down.dropped_full;
     return stats;
 }

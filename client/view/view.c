@@ -47,11 +47,15 @@ struct session {
 static void describe_link(const struct hc_network_sim_config *link, const char *name, char *text,
                           size_t size) {
     double latency = link->latency_us / 1e3, loss = link->loss_ppm / 1e4;
-    if (link->latency_us == 0 && link->jitter_us == 0 && link->loss_ppm == 0)
+    bool limited = link->bytes_per_s > 0;
+    int at = 0;
+    if (link->latency_us == 0 && link->jitter_us == 0 && link->loss_ppm == 0 && !limited)
         snprintf(text, size, "no simulated link");
     else
-        snprintf(text, size, "%s%s%g ms +- %g, %g %% loss", name != NULL ? name : "",
-                 name != NULL ? " link: " : "", latency, link->jitter_us / 1e3, loss);
+        at = snprintf(text, size, "%s%s%g ms +- %g, %g %% loss", name != NULL ? name : "",
+                      name != NULL ? " link: " : "", latency, link->jitter_us / 1e3, loss);
+    if (limited && at > 0 && (size_t)at < size)
+        snprintf(text + at, size - (size_t)at, ", %g kbit/s", link->bytes_per_s / 125.0);
 }
 
 /// Resolves the server, and reads or requests a token for each pane. `*issuer` stays as it is with

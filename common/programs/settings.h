@@ -7,7 +7,7 @@
 ///     FLAG                          the option has no argument; a bool
 ///     N TICKS HZ BYTES_PER_S UNITS PERCENT S MS (min, max)
 ///                                   a whole number; uint16_t, uint32_t or uint64_t
-///     PER_S_IN_MILLI PERCENT_IN_PPM MS_IN_US S_IN_US (min, max)
+///     PER_S_IN_MILLI PERCENT_IN_PPM MS_IN_US S_IN_US KBIT_IN_BIT (min, max)
 ///                                   a number with decimal places; the member has the smaller unit
 ///     WORDS("a|b")                  one of these words; an enum that counts them from 0
 ///     NAMES("a|b")                  one of these words, or NULL; a const char *
@@ -71,6 +71,7 @@ struct hc_setting {
 #define HC_SETTING_TICKS(min, max) HC_SETTING_NUMBER("TICKS", " ticks", 0, min, max)
 #define HC_SETTING_HZ(min, max) HC_SETTING_NUMBER("HZ", " Hz", 0, min, max)
 #define HC_SETTING_BYTES_PER_S(min, max) HC_SETTING_NUMBER("BYTES", " bytes/s", 0, min, max)
+#define HC_SETTING_KBIT_IN_BIT(min, max) HC_SETTING_NUMBER("KBIT", " kbit/s", 3, min, max)
 #define HC_SETTING_UNITS(min, max) HC_SETTING_NUMBER("UNITS", " units", 0, min, max)
 #define HC_SETTING_PERCENT(min, max) HC_SETTING_NUMBER("PCT", " %", 0, min, max)
 #define HC_SETTING_PERCENT_IN_PPM(min, max) HC_SETTING_NUMBER("PCT", " %", 4, min, max)

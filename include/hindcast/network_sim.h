@@ -42,9 +42,11 @@ struct hc_network_sim_config {
     /// The rate of the bottleneck, which packets pass one after another before everything else; 0:
     /// no limit. Packets are lost and copied after it.
     uint32_t bytes_per_s;
-    /// Bytes that may wait for the bottleneck; a packet without room is dropped. A packet always
-    /// passes an empty queue.
+    /// The queue before the bottleneck has room for so many bytes, and besides for those that pass
+    /// within so long. A packet without room is dropped, the newest (tail drop). An empty queue
+    /// takes any packet.
     uint32_t queue_bytes;
+    uint32_t queue_us; ///< in [0, HC_NETWORK_SIM_DELAY_US_MAX]
 };
 
 /// Counts since creation. At any time
@@ -79,9 +81,10 @@ HC_API struct hc_network_sim *hc_network_sim_create(const struct hc_network_sim_
 /// Frees a simulation with the packets in flight; NULL is allowed.
 HC_API void hc_network_sim_destroy(struct hc_network_sim *sim);
 
-/// Changes the conditions for packets sent from then on; packets in flight keep their fate.
-/// HC_INVALID: a field out of its range; nothing changed.
-HC_API enum hc_status hc_network_sim_set_config(struct hc_network_sim *sim,
+/// Changes the conditions at `now_us`, for packets sent from then on. Packets in flight keep their
+/// fate, except that those that still wait for the bottleneck pass it at the new rate. HC_INVALID:
+/// a field out of its range; nothing changed.
+HC_API enum hc_status hc_network_sim_set_config(struct hc_network_sim *sim, uint64_t now_us,
                                                 const struct hc_network_sim_config *config);
 
 /// Sends `length` bytes, at most HC_NETWORK_SIM_PACKET_MAX, at `now_us`, and decides whether and

@@ -93,9 +93,9 @@ json_t *hc_sv_report_json(const struct hc_sv_report *report) {
     double client_s = client_seconds(report);
     double up = (double)host->bytes_in + HC_REPORT_OVERHEAD * (double)host->datagrams_in;
     double down = bytes_down(host);
-    json_t *link =
-        hc_report_unknown((const char *const[]){"name", "latency_ms", "jitter_ms", "loss_pct",
-                                                "burst", "duplicate_pct", "reorder_pct", NULL});
+    json_t *link = hc_report_unknown(
+        (const char *const[]){"name", "latency_ms", "jitter_ms", "loss_pct", "burst",
+                              "duplicate_pct", "reorder_pct", "bandwidth_kbit", "queue_ms", NULL});
     json_t *server = server_part(report), *reasons = json_array();
     hc_report_judge_server(reasons, server);
     json_t *object = json_pack(

@@ -48,6 +48,14 @@ check "bad: late inputs rewind the server and corrections roll clients back" \
     report bad 's["rewinds"] > 10 and c["rollbacks"] > 10'
 check "awful: late inputs rewind the server" report awful 's["rewinds"] > 10'
 
+# Two clients, whose inputs alone would take more than this.
+start narrow hindcast-load --spawn --clients 2 --duration 5 --latency 20 --bandwidth 32 --queue 300 --seed 1
+finish "$pid"
+check "narrow: the report has the link's bandwidth and queue" report narrow \
+    'r["link"]["bandwidth_kbit"] == 32 and r["link"]["queue_ms"] == 300'
+check "narrow: no client receives more than that" report narrow \
+    '0 < c["bytes_received"] <= 2 * 32 * 125 * (r["duration_ms"] / 1000 + 0.3)'
+
 # Outages of 2 s on average, longer than the history of 64 ticks, may cost only inputs.
 start outages hindcast-load --spawn --clients 8 --duration 8 --link good --loss 40 --burst 120 --seed 1
 finish "$pid"

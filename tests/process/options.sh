@@ -80,6 +80,7 @@ refused "--jitter '5': must be at most --latency, which is 0" hindcast-bot --con
 refused "--latency '1': must be at least the jitter of --link good, which is 2" \
     hindcast-bot --connect h:1 --link good --latency 1
 refused "--burst '3': must be with --loss PCT" hindcast-load --spawn --burst 3
+refused "--queue '5': must be with --bandwidth KBIT" hindcast-load --spawn --queue 5
 refused "--storm '9': must be at most the clients, which are 8" hindcast-load --spawn --storm 9
 refused "--sources '2': must be with --light N" hindcast-load --spawn --sources 2
 refused "--until '5': must be with --step N" hindcast-load --spawn --until 5

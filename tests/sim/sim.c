@@ -643,9 +643,11 @@ void hc_sim_kill(struct hc_sim *sim, unsigned client) {
 void hc_sim_set_link(struct hc_sim *sim, unsigned client, const struct hc_network_sim_config *up,
                      const struct hc_network_sim_config *down) {
     struct seat *seat = seat_of(sim, client);
-    enum hc_status set_up = up != NULL ? hc_network_sim_set_config(seat->up, up) : HC_OK;
-    enum hc_status set_down = down != NULL ? hc_network_sim_set_config(seat->down, down) : HC_OK;
+    enum hc_status set_up = up != NULL ? hc_network_sim_set_config(seat->up, sim->now, up) : HC_OK;
+    enum hc_status set_down =
+        down != NULL ? hc_network_sim_set_config(seat->down, sim->now, down) : HC_OK;
     HC_ASSERT(set_up == HC_OK && set_down == HC_OK);
+    set_link_deadlines(sim, client);
 }
 
 void hc_sim_freeze_host(struct hc_sim *sim, uint64_t until_us) {

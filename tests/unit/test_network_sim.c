@@ -219,13 +219,14 @@ START_TEST(a_blackout_loses_only_the_packets_sent_during_it) {
     struct hc_network_sim *sim = make(config, 1);
     for (uint64_t i = 0; i < 300; i++) {
         if (i % 100 == 0)
-            ck_assert_int_eq(hc_network_sim_set_config(sim, i == 100 ? &blackout : &config), HC_OK);
+            ck_assert_int_eq(hc_network_sim_set_config(sim, i, i == 100 ? &blackout : &config),
+                             HC_OK);
         hc_network_sim_send(sim, i, "x", 1);
     }
     ck_assert_uint_eq(hc_network_sim_stats(sim).lost, 100);
     ck_assert_uint_eq(hc_network_sim_in_flight(sim), 200);
     blackout.loss_ppm++;
-    ck_assert_int_eq(hc_network_sim_set_config(sim, &blackout), HC_INVALID);
+    ck_assert_int_eq(hc_network_sim_set_config(sim, 299, &blackout), HC_INVALID);
     hc_network_sim_send(sim, 300, "x", 1);
     ck_assert_uint_eq(hc_network_sim_in_flight(sim), 201);
     hc_network_sim_destroy(sim);
@@ -288,14 +289,82 @@ START_TEST(a_full_queue_drops_its_tail_and_an_empty_one_takes_any_packet) {
                         1000); // longer than the queue, which is empty
     ck_assert_uint_eq(hc_network_sim_stats(sim).dropped_queue, 2);
     config.bytes_per_s = 0;
-    ck_assert_int_eq(hc_network_sim_set_config(sim, &config), HC_OK);
-    hc_network_sim_send(sim, 300001, bytes,
-                        1000); // without a limit it does not wait for the queue
+    ck_assert_int_eq(hc_network_sim_set_config(sim, 300000, &config), HC_OK);
+    hc_network_sim_send(sim, 300001, bytes, 1000); // without a limit nothing waits
     while (hc_network_sim_deadline(sim) <= 300001)
         hc_network_sim_receive(sim, 300001, NULL, 0);
-    ck_assert_uint_eq(hc_network_sim_deadline(sim), 1300000);
+    ck_assert_uint_eq(hc_network_sim_in_flight(sim), 0);
     check_counters(sim);
     hc_network_sim_destroy(sim);
+}
+END_TEST
+
+START_TEST(a_queue_in_time_holds_what_passes_within_it) {
+    struct hc_network_sim_config config = {
+        .bytes_per_s = 1000, .queue_bytes = 100, .queue_us = 150000};
+    struct hc_network_sim *sim = make(config, 1);
+    static const uint8_t bytes[125] = {0};
+    for (int i = 0; i < 3; i++)
+        hc_network_sim_send(sim, 0, bytes, 125); // two are the 100 bytes and the 150 ms
+    ck_assert_uint_eq(hc_network_sim_stats(sim).dropped_queue, 1);
+    config.bytes_per_s = 1500; // 225 bytes more
+    ck_assert_int_eq(hc_network_sim_set_config(sim, 0, &config), HC_OK);
+    hc_network_sim_send(sim, 0, bytes, 75);
+    ck_assert_uint_eq(hc_network_sim_stats(sim).dropped_queue, 1);
+    hc_network_sim_send(sim, 0, bytes, 3); // rounding has made room for a byte or two
+    ck_assert_uint_eq(hc_network_sim_stats(sim).dropped_queue, 2);
+    hc_network_sim_destroy(sim);
+}
+END_TEST
+
+START_TEST(a_dip_holds_up_what_waits_and_its_end_lets_it_pass) {
+    struct hc_network_sim_config wide = {
+        .latency_us = 20000, .bytes_per_s = 10000, .queue_bytes = 5000};
+    struct hc_network_sim_config dip = wide;
+    struct hc_network_sim *sim = make(wide, 1);
+    static const uint8_t bytes[1000] = {0};
+    dip.bytes_per_s = 1000;
+    for (int i = 0; i < 4; i++)
+        hc_network_sim_send(sim, 0, bytes, 1000); // 100 ms each
+    ck_assert_int_eq(hc_network_sim_set_config(sim, 150000, &dip), HC_OK);
+    ck_assert_int_eq(hc_network_sim_receive(sim, 120000, NULL, 0), 0); // it had passed
+    ck_assert_uint_eq(hc_network_sim_deadline(sim), 670000);           // half of it waited
+    for (int i = 0; i < 3; i++)
+        hc_network_sim_send(sim, 250000, bytes, 1000); // 2400 bytes wait, and two more have room
+    ck_assert_uint_eq(hc_network_sim_stats(sim).dropped_queue, 1);
+    ck_assert_int_eq(hc_network_sim_set_config(sim, 550000, &wide), HC_OK);
+    for (uint64_t due = 580000; due <= 980000; due += 100000) {
+        ck_assert_uint_eq(hc_network_sim_deadline(sim), due);
+        ck_assert_int_eq(hc_network_sim_receive(sim, due, NULL, 0), 0);
+    }
+    ck_assert_uint_eq(hc_network_sim_in_flight(sim), 0);
+    check_counters(sim);
+    hc_network_sim_destroy(sim);
+}
+END_TEST
+
+START_TEST(packets_stay_in_order_when_the_rate_changes) {
+    for (uint32_t stream = 0; stream < 20; stream++) {
+        struct hc_rng rng = hc_rng_init(44, stream);
+        struct hc_network_sim_config config = {
+            .latency_us = 60000, .jitter_us = 50000, .queue_bytes = 20000};
+        struct hc_network_sim *sim = make(config, stream);
+        static const uint8_t bytes[1000] = {0};
+        uint64_t now = 0;
+        for (uint32_t i = 0; i < 2000; i++) {
+            config.bytes_per_s = i % 10 == 0 ? hc_rng_below(&rng, 200000) : config.bytes_per_s;
+            ck_assert_int_eq(hc_network_sim_set_config(sim, now, &config), HC_OK);
+            hc_network_sim_send(sim, now, bytes, hc_rng_below(&rng, 1000));
+            uint64_t next = now + hc_rng_below(&rng, 20000), before = now;
+            for (uint64_t due; (due = hc_network_sim_deadline(sim)) <= next; before = due) {
+                ck_assert_uint_ge(due, before);
+                ck_assert_int_eq(hc_network_sim_receive(sim, due, NULL, 0), 0);
+            }
+            now = next;
+        }
+        check_counters(sim);
+        hc_network_sim_destroy(sim);
+    }
 }
 END_TEST
 
@@ -329,6 +398,7 @@ START_TEST(conditions_out_of_range_are_named_and_refused) {
         {"burst_mean", {.burst_mean = HC_NETWORK_SIM_BURST_MAX + 1}},
         {"duplicate_ppm", {.duplicate_ppm = HC_NETWORK_SIM_PPM + 1}},
         {"reorder_ppm", {.reorder_ppm = HC_NETWORK_SIM_PPM + 1}},
+        {"queue_us", {.queue_us = HC_NETWORK_SIM_DELAY_US_MAX + 1}},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         ck_assert_str_eq(hc_network_sim_config_check(&bad[i].config), bad[i].field);
@@ -355,6 +425,9 @@ int main(void) {
     tcase_add_test(tests, a_blackout_loses_only_the_packets_sent_during_it);
     tcase_add_test(tests, a_bottleneck_exceeds_neither_its_rate_nor_its_queue);
     tcase_add_test(tests, a_full_queue_drops_its_tail_and_an_empty_one_takes_any_packet);
+    tcase_add_test(tests, a_queue_in_time_holds_what_passes_within_it);
+    tcase_add_test(tests, a_dip_holds_up_what_waits_and_its_end_lets_it_pass);
+    tcase_add_test(tests, packets_stay_in_order_when_the_rate_changes);
     tcase_add_test(tests, presets_have_names_and_valid_conditions);
     tcase_add_test(tests, conditions_out_of_range_are_named_and_refused);
     suite_add_tcase(suite, tests);

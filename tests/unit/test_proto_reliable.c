@@ -233,7 +233,8 @@ START_TEST(events_arrive_once_and_in_order_over_any_link) {
                 uint32_t ways = 1 + hc_rng_below(&rng, 3);
                 for (uint32_t way = 0; way < 2; way++)
                     if (ways >> way & 1)
-                        hc_network_sim_set_config(connection->ends[way].link, &config);
+                        hc_network_sim_set_config(connection->ends[way].link, connection->now_us,
+                                                  &config);
             }
             step(connection, &rng, lazy);
         }
