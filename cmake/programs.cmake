@@ -19,6 +19,7 @@ endif()
 
 hc_sources(programs common/programs)
 hc_sources(daemon server/daemon)
+hc_sources(client_programs client/programs)
 hc_sources(bots client/bots)
 hc_sources(view client/view)
 hc_sources(checker check)
@@ -27,7 +28,8 @@ hc_library(hc_programs SOURCES ${programs}
   LINK hc_common PkgConfig::JANSSON Threads::Threads ${argp} ${CMAKE_DL_LIBS})
 hc_library(hc_daemon SOURCES ${daemon}
   LINK hc_server_matches hc_programs PkgConfig::EVENT Threads::Threads)
-hc_library(hc_bots SOURCES ${bots} LINK hc_client hc_programs PkgConfig::EVENT)
+hc_library(hc_client_programs SOURCES ${client_programs} LINK hc_client hc_programs)
+hc_library(hc_bots SOURCES ${bots} LINK hc_client_programs PkgConfig::EVENT)
 hc_library(hc_checker SOURCES ${checker} LINK hc_programs)
 
 hc_program(hindcastd MAIN server/daemon/main.c LINK hc_daemon)
@@ -36,7 +38,7 @@ hc_program(hindcast-load MAIN client/bots/load_main.c LINK hc_bots)
 hc_program(hindcast-check MAIN check/main.c LINK hc_checker)
 
 if(SDL_FOUND AND PNG_FOUND)
-  hc_library(hc_view SOURCES ${view} LINK hc_bots PkgConfig::SDL PkgConfig::PNG m)
+  hc_library(hc_view SOURCES ${view} LINK hc_client_programs PkgConfig::SDL PkgConfig::PNG m)
   hc_program(hindcast-view MAIN client/view/view_main.c COMPONENT view PARTS LINK hc_view)
   # A drawing finds the functions of hindcast/client.h there too.
   target_sources(hindcast-view PRIVATE $<TARGET_OBJECTS:hc_client>)

@@ -113,7 +113,8 @@ def counter_lists():
     """The name of each list of counters, and its rows: (kind, unit, key, sentence)."""
     row = r'X\(\w+, (\w+), "([^"]*)", "([^"]*)",\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)'
     public = sorted(os.listdir(os.path.join(ROOT, "include/hindcast")))
-    for header in ["include/hindcast/" + name for name in public] + ["client/bots/counters.h"]:
+    for header in ["include/hindcast/" + name for name in public] + \
+            ["client/bots/counters.h", "client/programs/counters.h"]:
         text = read(header)
         for name, body in re.findall(r"#define (HC_\w+_COUNTERS)\(X\)((?:.*\\\n)*.*)", text):
             rows = re.findall(row, body.replace("\\\n", "\n"))

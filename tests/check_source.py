@@ -24,12 +24,13 @@ ROOMS = {
     "client/world": ("include/hindcast", "common", "proto"),
     "client": ("include/hindcast", "common", "proto", "client/link", "client/world"),
     "check": ("include/hindcast", "common", "common/programs"),
-    "client/bots": ("include/hindcast", "common", "common/arena", "common/programs", "proto", "client"),
+    "client/programs": ("include/hindcast", "common", "common/programs", "proto", "client"),
+    "client/bots": ("include/hindcast", "common", "common/programs", "proto", "client", "client/programs"),
     "client/view": ("include/hindcast", "common", "common/arena", "common/programs", "proto", "client",
-                    "client/bots"),
+                    "client/programs"),
 }
 # The rooms of the programs use the operating system; all others are cores, which do no I/O.
-PROGRAMS = ("common/programs", "server/daemon", "client/bots", "client/view", "check")
+PROGRAMS = ("common/programs", "server/daemon", "client/programs", "client/bots", "client/view", "check")
 # The prefixes of public names.
 PREFIX = {"include": "hc_", "common": "hc_", "proto": "hc_", "server": "hc_sv_", "client": "hc_cl_|hc_client_", "check": "hc_ck_|hc_plain_|hc_history_"}
 # Headers of the outside world that a core may include: no clock, socket, signal, thread or event library.

@@ -3,9 +3,8 @@
 
 #include "common/elapsed.h"
 
-#include "client/bots/failure.h"
+#include "client/programs/failure.h"
 #include "client/session.h"
-#include "client/shown.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -39,8 +38,8 @@ print_line(const struct hc_cl_bot *bot, enum hc_cl_bot_line line, const char *fo
 /// Writes why a client is not admitted. `gave_up`: it no longer tries.
 static void explain(const struct hc_cl_bot *bot, bool gave_up, char *text, size_t size) {
     uint64_t expire_s = hc_token_expire_s(&bot->bots->config->tokens[bot->token]);
-    struct hc_cl_failure failure = {.attempt = hc_client_attempt(bot->client),
-                                    .udp = hc_cl_udp_stats(bot->udp),
+    struct hc_cl_failure failure = {.attempt = hc_client_attempt(bot->runner.client),
+                                    .udp = hc_cl_udp_stats(bot->runner.udp),
                                     .gave_up = gave_up,
                                     .expired = expire_s <= (uint64_t)time(NULL),
                                     .late_us = bot->late_us};
@@ -57,7 +56,7 @@ static unsigned index_of(enum hc_deny_reason reason) {
 /// Counts and prints a client that was not admitted, or not again. `gave_up`: it no longer tries.
 static void count_refusal(const struct hc_cl_bot *bot, bool gave_up) {
     const struct hc_cl_bots *bots = bot->bots;
-    struct hc_client_attempt attempt = hc_client_attempt(bot->client);
+    struct hc_client_attempt attempt = hc_client_attempt(bot->runner.client);
     struct hc_cl_fleet_ends *ends = &bot->bots->result->ends;
     char text[320];
     *(attempt.denied ? &ends->denied : &ends->timeout) += 1;
@@ -71,9 +70,9 @@ static void count_refusal(const struct hc_cl_bot *bot, bool gave_up) {
 /// Prints once that a client was denied and still tries.
 static void print_denial(struct hc_cl_bot *bot) {
     char text[320];
-    enum hc_client_state state = hc_client_state(bot->client);
+    enum hc_client_state state = hc_client_state(bot->runner.client);
     bool asks = state == HC_CLIENT_CONNECTING || state == HC_CLIENT_RECONNECTING;
-    if (!asks || !hc_client_attempt(bot->client).denied) {
+    if (!asks || !hc_client_attempt(bot->runner.client).denied) {
         bot->denial_printed = bot->denial_printed && asks;
         return;
     }
@@ -93,7 +92,7 @@ static void count_version(const struct hc_cl_bot *bot, const char *why) {
     if (why == NULL || why[0] == '\0') {
         hc_cl_failure_game(text, sizeof(text), client->game,
                            hc_datagram_protocol_id(client->game, client->rule_hash), "",
-                           hc_client_attempt(bot->client).protocol_id);
+                           hc_client_attempt(bot->runner.client).protocol_id);
         why = text;
     }
     bot->bots->result->ends.denied++;
@@ -109,17 +108,16 @@ static void on_last_event(struct hc_cl_bot *bot, const struct hc_client_event *e
         count_refusal(bot, true);
         break;
     case HC_CLIENT_EVENT_VERSION:
-        bot->stranded = bot->bots->searches;
-        if (!bot->stranded)
+        if (!bot->runner.stranded)
             count_version(bot, NULL);
         break;
     case HC_CLIENT_EVENT_TIMEOUT:
-        if (bot->accepted_us == 0 || hc_client_attempt(bot->client).denied) {
+        if (bot->accepted_us == 0 || hc_client_attempt(bot->runner.client).denied) {
             count_refusal(bot, true);
             break;
         }
         ends->timeout++;
-        if (hc_cl_udp_stats(bot->udp).refused > 0)
+        if (hc_cl_udp_stats(bot->runner.udp).refused > 0)
             print_line(bot, HC_CL_BOT_ENDED, "gave up: the server at %s is gone", server);
         else
             print_line(bot, HC_CL_BOT_ENDED,
@@ -146,7 +144,8 @@ static void on_desync(struct hc_cl_bot *bot, const struct hc_difference *differe
                bot->bots->config->server_name, text);
 }
 
-static void on_event(struct hc_cl_bot *bot, const struct hc_client_event *event, uint64_t now) {
+static void on_event(void *owner, const struct hc_client_event *event, uint64_t now) {
+    struct hc_cl_bot *bot = owner;
     struct hc_cl_bots *bots = bot->bots;
     struct hc_client_recent recent;
     switch (event->kind) {
@@ -156,23 +155,22 @@ static void on_event(struct hc_cl_bot *bot, const struct hc_client_event *event,
     case HC_CLIENT_EVENT_ACCEPTED:
         bot->accepted_us = now;
         hc_histogram_record(&bots->result->join_us, hc_since(bot->begun_us, now));
-        (void)hc_client_recent(bot->client, &recent); // the delay is known already
+        (void)hc_client_recent(bot->runner.client, &recent); // the delay is known already
         hc_histogram_record(&bots->result->input_delay, recent.input_delay);
         bots->result->ends.accepted++;
         bots->result->full.reconnects += bot->lost;
         bot->lost = false;
         if (bots->config->announces)
             print_line(bot, HC_CL_BOT_PLAYS, "plays on %s as player %u", bots->config->server_name,
-                       hc_client_player(bot->client, 0));
+                       hc_client_player(bot->runner.client, 0));
         break;
     case HC_CLIENT_EVENT_LOST:
         print_line(bot, HC_CL_BOT_LOST, "has lost its connection: %s",
                    hc_cl_failure_loss(event->loss));
         break;
     case HC_CLIENT_EVENT_RECONNECTED:
-        bot->decided = HC_NO_TICK; // the world may be new
         print_line(bot, HC_CL_BOT_PLAYS, "plays again on %s as player %u, %s",
-                   bots->config->server_name, hc_client_player(bot->client, 0),
+                   bots->config->server_name, hc_client_player(bot->runner.client, 0),
                    event->resumed ? "where it was" : "in a new world");
         break;
     case HC_CLIENT_EVENT_DENIED:
@@ -187,15 +185,16 @@ static void on_event(struct hc_cl_bot *bot, const struct hc_client_event *event,
 }
 
 /// Counts the other players that a full client sees at `head`, in each second after the ramp once.
-static void count_others(const struct hc_cl_bot *bot, hc_tick head) {
+/// `before`: the head at which it chose its last input.
+static void count_others(const struct hc_cl_bot *bot, hc_tick head, hc_tick before) {
     struct hc_cl_fleet_result *result = bot->bots->result;
-    const struct hc_world *world = hc_client_world(bot->client);
-    uint32_t tick_rate = hc_cl_session_tick_rate(bot->client);
-    hc_player own = hc_client_player(bot->client, 0);
-    if (head / tick_rate == bot->decided / tick_rate)
+    const struct hc_world *world = hc_client_world(bot->runner.client);
+    uint32_t tick_rate = hc_cl_session_tick_rate(bot->runner.client);
+    hc_player own = hc_client_player(bot->runner.client, 0);
+    if (head / tick_rate == before / tick_rate)
         return;
     result->looks++;
-    const uint8_t *presence = hc_timeline_presence(hc_client_timeline(bot->client), head);
+    const uint8_t *presence = hc_timeline_presence(hc_client_timeline(bot->runner.client), head);
     for (hc_player p = 0; p < world->players; p++)
         result->others_seen += p != own && presence[hc_world_player(world, p)] == HC_ALIVE;
 }
@@ -204,52 +203,42 @@ static void count_others(const struct hc_cl_bot *bot, hc_tick head) {
 static void think(struct hc_cl_bot *bot, uint64_t now) {
     static const uint8_t idle[HC_INPUT_MAX];
     const struct hc_cl_fleet_config *config = bot->bots->config;
-    enum hc_client_state state = hc_client_state(bot->client);
-    uint32_t tick_rate = hc_cl_session_tick_rate(bot->client);
-    hc_tick head;
-    if ((state != HC_CLIENT_PLAYING && state != HC_CLIENT_STALLED) ||
-        !hc_cl_session_head(bot->client, &head) || head == bot->decided)
+    struct hc_client *client = bot->runner.client;
+    uint32_t tick_rate = hc_cl_session_tick_rate(client);
+    hc_tick head, before = bot->runner.decided;
+    if (!hc_cl_runner_new_tick(&bot->runner, &head))
         return;
     if (!bot->light && now >= bot->bots->started_us + config->ramp_us)
-        count_others(bot, head);
-    bot->decided = head;
-    if (!hc_cl_keys_active(config->seed, bot->number, head, tick_rate, config->activity_percent)) {
-        hc_client_set_input(bot->client, 0, idle);
-        return;
-    }
-    if (bot->light) {
-        hc_client_set_input(bot->client, 0,
+        count_others(bot, head, before);
+    if (!hc_cl_keys_active(config->seed, bot->number, head, tick_rate, config->activity_percent))
+        hc_client_set_input(client, 0, idle);
+    else if (bot->light)
+        hc_client_set_input(client, 0,
                             hc_cl_keys_choose(&bot->keys, config->client.game, head, tick_rate));
-        return;
-    }
-    uint8_t input[HC_INPUT_MAX];
-    const uint8_t *presence, *states;
-    hc_cl_shown_world(bot->client, &head, &presence, &states);
-    hc_thinker_think(&bot->brain, hc_client_world(bot->client), head, presence, states,
-                     hc_client_player(bot->client, 0), input);
-    hc_client_set_input(bot->client, 0, input);
+    else
+        hc_cl_runner_think(&bot->runner, &bot->brain);
 }
 
 static void record_ticks(struct hc_cl_bot *bot, uint64_t now) {
     hc_tick shown, as_of;
-    if (!hc_client_snapshot(bot->client, &shown, &as_of))
+    if (!hc_client_snapshot(bot->runner.client, &shown, &as_of))
         return;
     if (!bot->received)
         bot->first = as_of;
     bot->received = true;
     bot->last = as_of;
-    if (hc_client_stats(bot->client)->snapshots != bot->snapshots)
+    if (hc_client_stats(bot->runner.client)->snapshots != bot->snapshots)
         bot->snapshot_us = now;
-    bot->snapshots = hc_client_stats(bot->client)->snapshots;
+    bot->snapshots = hc_client_stats(bot->runner.client)->snapshots;
     if (bot->due.from_us == 0)
-        hc_cl_due_begin(&bot->due, hc_client_stats(bot->client),
-                        hc_cl_udp_stats(bot->udp).sim_lost_down, now);
+        hc_cl_due_begin(&bot->due, hc_client_stats(bot->runner.client),
+                        hc_cl_udp_stats(bot->runner.udp).sim_lost_down, now);
 }
 
 /// Records how old the newest snapshot is at a tick. A round trip counts only if it is answered, so
 /// a server that stands still for a while hardly shows in it; here each tick of that time counts.
 static void record_age(const struct hc_cl_bot *bot, uint64_t now) {
-    enum hc_client_state state = hc_client_state(bot->client);
+    enum hc_client_state state = hc_client_state(bot->runner.client);
     if (bot->received && (state == HC_CLIENT_PLAYING || state == HC_CLIENT_STALLED))
         hc_histogram_record(&bot->bots->result->snapshot_age_us, hc_since(bot->snapshot_us, now));
 }
@@ -258,75 +247,46 @@ static void record_age(const struct hc_cl_bot *bot, uint64_t now) {
 /// the answers.
 static void record_lateness(struct hc_cl_bot *bot, uint64_t now) {
     struct hc_cl_bots *bots = bot->bots;
-    enum hc_client_state state = hc_client_state(bot->client);
-    if (now < bot->due_us || bot->due_us == 0)
+    enum hc_client_state state = hc_client_state(bot->runner.client);
+    if (now < bot->runner.due_us || bot->runner.due_us == 0)
         return;
-    uint64_t late_us = hc_since(bot->due_us, now);
+    uint64_t late_us = hc_since(bot->runner.due_us, now);
     if (state == HC_CLIENT_CONNECTING && late_us > bot->late_us)
         bot->late_us = late_us;
     if (state != HC_CLIENT_PLAYING && state != HC_CLIENT_STALLED)
         return;
     if (late_us > bots->late_us)
         bots->late_us = late_us;
-    hc_cl_fleet_add_lateness(&bots->result->self, late_us, hc_cl_session_tick_rate(bot->client));
+    hc_cl_fleet_add_lateness(&bots->result->self, late_us,
+                             hc_cl_session_tick_rate(bot->runner.client));
 }
 
-/// Gives the client the datagrams that have passed the link; returns whether there was one.
-static bool receive(struct hc_cl_bot *bot, uint64_t now) {
-    uint8_t bytes[HC_DATAGRAM_MAX + 1];
-    int received;
-    bool any = false;
-    for (; (received = hc_cl_udp_take(bot->udp, bytes, now)) >= 0; any = true)
-        // The client counts what it refuses.
-        if (hc_client_receive(bot->client, bytes, (size_t)received, now) == HC_OK) {
-            enum hc_client_state state = hc_client_state(bot->client);
-            bot->received_us = now;
-            if (state != HC_CLIENT_CONNECTING && state != HC_CLIENT_RECONNECTING)
-                bot->connected_us = now;
-        }
-    return any;
-}
-
-/// Runs the client, which received something or has a deadline.
-static void run(struct hc_cl_bot *bot, uint64_t now) {
-    uint8_t bytes[HC_DATAGRAM_MAX];
-    struct hc_client_event event;
-    size_t size;
+static void on_advances(void *owner, bool due, uint64_t now) {
+    struct hc_cl_bot *bot = owner;
     record_ticks(bot, now);
-    if (hc_client_deadline(bot->client) <= now) {
-        record_age(bot, now);
-        think(bot, now);
-    }
-    hc_client_advance(bot->client, now);
-    while ((size = hc_client_send(bot->client, bytes, now)) > 0)
-        hc_cl_udp_send(bot->udp, bytes, size, now);
-    while (hc_client_poll_event(bot->client, &event))
-        on_event(bot, &event, now);
-    print_denial(bot);
-    bot->due_us = hc_client_deadline(bot->client);
+    if (!due)
+        return;
+    record_age(bot, now);
+    think(bot, now);
 }
+
+static const struct hc_cl_runner_calls calls = {.advances = on_advances, .event = on_event};
 
 uint64_t hc_cl_bot_turn(struct hc_cl_bot *bot, uint64_t now) {
     record_lateness(bot, now);
-    if (receive(bot, now) || now >= bot->due_us)
-        run(bot, now);
-    hc_cl_udp_flush(bot->udp, now);
-    bool closed = bot->due_us == UINT64_MAX; // only a closed client has no deadline
-    if (closed && hc_cl_udp_idle(bot->udp))
-        return UINT64_MAX;
-    uint64_t link = hc_cl_udp_deadline(bot->udp);
-    return bot->due_us < link ? bot->due_us : link;
-}
-
-void hc_cl_bot_leave(struct hc_cl_bot *bot, uint64_t now) {
-    hc_client_leave(bot->client, now);
-    bot->due_us = 0; // its deadlines have changed
+    uint64_t deadline_us = hc_cl_runner_turn(&bot->runner, now);
+    print_denial(bot);
+    return deadline_us;
 }
 
 void hc_cl_bot_init(struct hc_cl_bot *bot, struct hc_cl_bots *bots, bool light, uint32_t number) {
     const struct hc_cl_fleet_config *config = bots->config;
-    *bot = (struct hc_cl_bot){
-        .bots = bots, .light = light, .number = number, .token = number, .decided = HC_NO_TICK};
+    *bot =
+        (struct hc_cl_bot){.runner = {.calls = &calls, .owner = bot, .search = config->next_server},
+                           .bots = bots,
+                           .light = light,
+                           .number = number,
+                           .token = number};
     hc_thinker_init(&bot->brain, config->think, config->seed, number);
     hc_cl_keys_init(&bot->keys, config->seed, number);
 }
@@ -335,28 +295,25 @@ bool hc_cl_bot_begin(struct hc_cl_bot *bot, uint64_t now) {
     struct hc_client_config config = bot->bots->config->client;
     bot->begun_us = now;
     config.credential = bot->bots->config->tokens[bot->token];
-    bot->client = (bot->light ? hc_cl_session_create_light : hc_client_create)(&config, now);
-    if (bot->client == NULL) {
-        bot->bots->result->ends.failed++;
-        print_line(bot, HC_CL_BOT_REFUSED, "was not started: no memory");
-    }
-    return bot->client != NULL;
+    if (hc_cl_runner_begin(&bot->runner, &config, bot->light, now))
+        return true;
+    bot->bots->result->ends.failed++;
+    print_line(bot, HC_CL_BOT_REFUSED, "was not started: no memory");
+    return false;
 }
 
 void hc_cl_bot_renew(struct hc_cl_bot *bot, uint32_t token) {
-    hc_client_destroy(bot->client);
-    bot->client = NULL;
+    hc_cl_runner_end(&bot->runner);
     bot->received = bot->denial_printed = false;
-    bot->accepted_us = bot->received_us = bot->due_us = bot->late_us = bot->snapshots = 0;
+    bot->accepted_us = bot->late_us = bot->snapshots = 0;
     bot->due = (struct hc_cl_due){.from_us = 0};
-    bot->decided = HC_NO_TICK;
     bot->token = token;
     bot->rejoined = true;
 }
 
 void hc_cl_bot_lose(struct hc_cl_bot *bot, uint64_t now) {
-    uint64_t end_us = bot->connected_us != 0 ? bot->connected_us : now;
-    enum hc_client_state state = hc_client_state(bot->client);
+    uint64_t end_us = bot->runner.connected_us != 0 ? bot->runner.connected_us : now;
+    enum hc_client_state state = hc_client_state(bot->runner.client);
     // The client itself has counted the loss if it reconnects.
     bot->bots->result->full.losses +=
         state == HC_CLIENT_JOINING || state == HC_CLIENT_PLAYING || state == HC_CLIENT_STALLED;
@@ -365,7 +322,6 @@ void hc_cl_bot_lose(struct hc_cl_bot *bot, uint64_t now) {
         hc_cl_bot_count_snapshots(bot, bot->snapshot_us);
     hc_cl_bot_add_session(bot, end_us, bot->bots->result);
     hc_cl_bot_renew(bot, bot->token);
-    bot->stranded = false;
 }
 
 void hc_cl_bot_restart(struct hc_cl_bot *bot) {
@@ -376,27 +332,28 @@ void hc_cl_bot_restart(struct hc_cl_bot *bot) {
 
 void hc_cl_bot_give_up(struct hc_cl_bot *bot, const char *why) {
     count_version(bot, why);
-    bot->stranded = false;
+    bot->runner.stranded = false;
 }
 
 /// Whether a client has received nothing for longer than its round trip explains.
 static bool is_cut_off(const struct hc_cl_bot *bot, uint64_t now) {
-    uint64_t rtt_us = hc_histogram_percentile(&hc_client_stats(bot->client)->rtt_us, 500);
-    return hc_since(bot->received_us, now) > FRESH_US + 2 * rtt_us;
+    uint64_t rtt_us = hc_histogram_percentile(&hc_client_stats(bot->runner.client)->rtt_us, 500);
+    return hc_since(bot->runner.received_us, now) > FRESH_US + 2 * rtt_us;
 }
 
 void hc_cl_bot_count_end(struct hc_cl_bot *bot, uint64_t now) {
     struct hc_cl_fleet_ends *ends = &bot->bots->result->ends;
-    enum hc_client_state state = hc_client_state(bot->client);
+    enum hc_client_state state = hc_client_state(bot->runner.client);
     if (bot->rejoined && bot->accepted_us == 0 && hc_since(bot->begun_us, now) < FRESH_US)
         return; // it would have joined in time
     if (bot->accepted_us == 0 ||
-        (state == HC_CLIENT_RECONNECTING && hc_client_attempt(bot->client).denied)) {
+        (state == HC_CLIENT_RECONNECTING && hc_client_attempt(bot->runner.client).denied)) {
         count_refusal(bot, false);
     } else if (state == HC_CLIENT_RECONNECTING || is_cut_off(bot, now)) {
         ends->cut_off++;
         print_line(bot, HC_CL_BOT_ENDED, "received nothing from %s for the last %.1f s",
-                   bot->bots->config->server_name, (double)hc_since(bot->received_us, now) / 1e6);
+                   bot->bots->config->server_name,
+                   (double)hc_since(bot->runner.received_us, now) / 1e6);
     } else if (state != HC_CLIENT_CLOSED) {
         ends->left++;
     }
@@ -405,23 +362,23 @@ void hc_cl_bot_count_end(struct hc_cl_bot *bot, uint64_t now) {
 void hc_cl_bot_count_snapshots(struct hc_cl_bot *bot, uint64_t now) {
     uint32_t rate = bot->bots->config->snapshot_rate;
     if (rate == 0)
-        rate = hc_cl_session_tick_rate(bot->client);
-    hc_cl_due_count(&bot->due, hc_client_stats(bot->client),
-                    hc_cl_udp_stats(bot->udp).sim_lost_down, rate, now,
+        rate = hc_cl_session_tick_rate(bot->runner.client);
+    hc_cl_due_count(&bot->due, hc_client_stats(bot->runner.client),
+                    hc_cl_udp_stats(bot->runner.udp).sim_lost_down, rate, now,
                     &bot->bots->result->snapshots);
 }
 
 void hc_cl_bot_add_session(const struct hc_cl_bot *bot, uint64_t end_us,
                            struct hc_cl_fleet_result *result) {
-    if (bot->client == NULL || bot->accepted_us == 0)
+    if (bot->runner.client == NULL || bot->accepted_us == 0)
         return;
-    const struct hc_client_stats *stats = hc_client_stats(bot->client);
+    const struct hc_client_stats *stats = hc_client_stats(bot->runner.client);
     hc_cl_fleet_add_stats(bot->light ? &result->light : &result->full, stats);
     uint64_t end = bot->ended_us != 0 && bot->ended_us < end_us ? bot->ended_us : end_us;
     if (end > bot->accepted_us)
         result->client_us += end - bot->accepted_us;
-    if (hc_cl_session_tick_rate(bot->client) != 0)
-        result->tick_rate = (uint16_t)hc_cl_session_tick_rate(bot->client);
+    if (hc_cl_session_tick_rate(bot->runner.client) != 0)
+        result->tick_rate = (uint16_t)hc_cl_session_tick_rate(bot->runner.client);
     if (stats->rtt_us.count > 0) {
         result->jitter_us += stats->jitter_us;
         result->jitters++;

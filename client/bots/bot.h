@@ -5,9 +5,7 @@
 #include "client/bots/due.h"
 #include "client/bots/fleet.h"
 #include "client/bots/keys.h"
-#include "client/bots/udp.h"
-#include "common/programs/thinker.h"
-#include "hindcast/client.h"
+#include "client/programs/runner.h"
 
 /// Kinds of lines about single bots.
 enum hc_cl_bot_line {
@@ -24,7 +22,6 @@ enum hc_cl_bot_line {
 struct hc_cl_bots {
     const struct hc_cl_fleet_config *config;
     struct hc_cl_fleet_result *result;
-    bool searches; ///< clients that another build of the server turned away wait for the search
     uint64_t started_us;             ///< of the fleet
     uint64_t late_us;                ///< longest lateness since the last progress
     bool terminal;                   ///< standard error may show a line of progress
@@ -32,32 +29,27 @@ struct hc_cl_bots {
 };
 
 struct hc_cl_bot {
+    struct hc_cl_runner runner;
     struct hc_cl_bots *bots;
-    struct hc_client *client; ///< NULL before its start
-    struct hc_cl_udp *udp;
     bool light;
     uint32_t number; ///< in the whole run
     uint32_t token;  ///< index of the session's token
     struct hc_thinker brain;
     struct hc_cl_keys keys;                   ///< of a light client
     uint64_t begun_us, accepted_us, ended_us; ///< 0: not yet
-    uint64_t due_us;                          ///< deadline of the client alone, as of its last turn
     uint64_t late_us;     ///< how late its turns were at most while it connected for the first time
-    hc_tick decided;      ///< newest tick for which the brain chose an input
-    uint64_t received_us; ///< when the newest accepted datagram arrived
-    uint64_t connected_us; ///< when the newest datagram of a connection arrived; 0: none has
-    bool stranded;         ///< the client is closed, and waits for the search
-    bool lost;             ///< a session before was lost with its server, and none began since
-    bool received;         ///< a snapshot was received
-    uint64_t snapshots;    ///< snapshots received as of the last turn
-    uint64_t snapshot_us;  ///< when the newest one arrived
-    struct hc_cl_due due;  ///< the session's snapshots
-    bool rejoined;         ///< a session before this one has ended
-    bool denial_printed;   ///< for the current attempts to connect
-    hc_tick first, last;   ///< server ticks of the first and the newest snapshot, if `received`
+    bool lost;            ///< a session before was lost with its server, and none began since
+    bool received;        ///< a snapshot was received
+    uint64_t snapshots;   ///< snapshots received as of the last turn
+    uint64_t snapshot_us; ///< when the newest one arrived
+    struct hc_cl_due due; ///< the session's snapshots
+    bool rejoined;        ///< a session before this one has ended
+    bool denial_printed;  ///< for the current attempts to connect
+    hc_tick first, last;  ///< server ticks of the first and the newest snapshot, if `received`
 };
 
-/// Makes a bot, whose link `udp` the caller sets. `number`: in the whole run, also of its token.
+/// Makes a bot, whose link `runner.udp` the caller sets. `number`: in the whole run, also of its
+/// token.
 void hc_cl_bot_init(struct hc_cl_bot *bot, struct hc_cl_bots *bots, bool light, uint32_t number);
 
 /// Starts the bot's client; false, counted and printed: no memory.
@@ -66,9 +58,6 @@ bool hc_cl_bot_begin(struct hc_cl_bot *bot, uint64_t now);
 /// Does everything that is due at `now`, and returns the next deadline; UINT64_MAX: the client is
 /// closed, and all is sent. Often only the link is due, to send on.
 uint64_t hc_cl_bot_turn(struct hc_cl_bot *bot, uint64_t now);
-
-/// Makes the client leave, in the next turn.
-void hc_cl_bot_leave(struct hc_cl_bot *bot, uint64_t now);
 
 /// Frees the client of a session that has ended, so that hc_cl_bot_begin starts another one with
 /// the token of that index.

@@ -4,7 +4,7 @@
 #include "client/bots/fleet.h"
 
 #include "client/bots/bot.h"
-#include "client/bots/token_feed.h"
+#include "client/programs/token_feed.h"
 #include "common/elapsed.h"
 #include "common/programs/clock.h"
 #include "common/programs/loop.h"
@@ -55,7 +55,7 @@ struct hc_cl_fleet {
     struct hc_cl_token_feed *feed; ///< NULL: there are only spare ones
     uint64_t recycled;             ///< clients that left to join again
     bool stormed;
-    uint64_t begun_us; ///< when the clients began, or all began anew
+    bool gave_up; ///< The search for another server has failed.
     struct hc_rng picks;
     uint64_t ended_us;
     uint64_t spent_us; ///< processor time of the process before the run
@@ -114,14 +114,14 @@ static bool rejoin(struct member *member, uint64_t now) {
 
 /// Begins or continues a member at its deadline, and sets the next one.
 static void wake(struct member *member, uint64_t now) {
-    if (member->bot.client == NULL && !begin(member, now)) {
+    if (member->bot.runner.client == NULL && !begin(member, now)) {
         retire(member, now);
         return;
     }
     uint64_t deadline_us = hc_cl_bot_turn(&member->bot, now);
     if (deadline_us == UINT64_MAX && rejoin(member, now))
         deadline_us = hc_cl_bot_turn(&member->bot, now);
-    if (deadline_us == UINT64_MAX && member->bot.stranded && !member->fleet->leaving)
+    if (deadline_us == UINT64_MAX && member->bot.runner.stranded && !member->fleet->leaving)
         return; // on_search begins or retires it
     if (deadline_us == UINT64_MAX)
         retire(member, now);
@@ -131,7 +131,7 @@ static void wake(struct member *member, uint64_t now) {
 
 /// Makes a client leave.
 static void leave(struct member *member, uint64_t now) {
-    hc_cl_bot_leave(&member->bot, now);
+    hc_cl_runner_leave(&member->bot.runner, now);
     wake(member, now);
 }
 
@@ -139,7 +139,7 @@ static void on_readable(evutil_socket_t descriptor, short events, void *context)
     struct member *member = context;
     uint64_t now = hc_clock_us();
     (void)descriptor, (void)events;
-    hc_cl_udp_receive(member->bot.udp, now);
+    hc_cl_udp_receive(member->bot.runner.udp, now);
     wake(member, now);
 }
 
@@ -151,10 +151,10 @@ static void on_timer(evutil_socket_t descriptor, short events, void *context) {
 static void on_light_datagram(void *context, uint32_t client, const uint8_t *bytes, size_t size) {
     struct hc_cl_fleet *fleet = context;
     struct member *member = &fleet->members[fleet->config.count + client];
-    if (member->bot.client == NULL || member->ended)
+    if (member->bot.runner.client == NULL || member->ended)
         return;
-    hc_cl_udp_put(member->bot.udp, bytes, size, hc_clock_us());
-    uint64_t due_us = hc_cl_udp_deadline(member->bot.udp);
+    hc_cl_udp_put(member->bot.runner.udp, bytes, size, hc_clock_us());
+    uint64_t due_us = hc_cl_udp_deadline(member->bot.runner.udp);
     if (due_us < fleet->light_due[client])
         fleet->light_due[client] = due_us;
 }
@@ -165,9 +165,9 @@ static void prefetch_turns(const struct hc_cl_fleet *fleet, uint32_t turn, uint3
     if (turn + 4 < turns)
         __builtin_prefetch(&members[fleet->light_turns[turn + 4]]);
     if (turn + 3 < turns)
-        __builtin_prefetch(members[fleet->light_turns[turn + 3]].bot.udp);
+        __builtin_prefetch(members[fleet->light_turns[turn + 3]].bot.runner.udp);
     if (turn + 2 < turns)
-        hc_cl_udp_prefetch(members[fleet->light_turns[turn + 2]].bot.udp);
+        hc_cl_udp_prefetch(members[fleet->light_turns[turn + 2]].bot.runner.udp);
 }
 
 /// Gives every light client its turn that is due or has received something.
@@ -212,8 +212,8 @@ static bool recycle(struct hc_cl_fleet *fleet, uint64_t now) {
         struct member *member =
             &fleet->members[first + hc_rng_below(&fleet->picks, fleet->member_count - first)];
         struct hc_cl_bot *bot = &member->bot;
-        if (bot->client == NULL || member->ended || member->again ||
-            hc_client_state(bot->client) != HC_CLIENT_PLAYING)
+        if (bot->runner.client == NULL || member->ended || member->again ||
+            hc_client_state(bot->runner.client) != HC_CLIENT_PLAYING)
             continue;
         if (!find_token(member))
             return false;
@@ -252,7 +252,7 @@ static void join_next(struct hc_cl_fleet *fleet, uint64_t now) {
     struct hc_cl_fleet_config *config = &fleet->config;
     const struct hc_plugin *plugin = config->next_server->config.plugin;
     for (uint32_t i = 0; i < fleet->member_count; i++)
-        if (!fleet->members[i].ended && fleet->members[i].bot.client != NULL)
+        if (!fleet->members[i].ended && fleet->members[i].bot.runner.client != NULL)
             hc_cl_bot_lose(&fleet->members[i].bot, now);
     hc_cl_next_server_apply(config->next_server); // no client has the former game any more
     config->client.game = plugin->game;
@@ -266,17 +266,17 @@ static void join_next(struct hc_cl_fleet *fleet, uint64_t now) {
         if (member->bot.begun_us != 0) // the others follow in the ramp
             arm_member(member, now);
     }
-    fleet->begun_us = now;
+    hc_cl_next_server_connected(config->next_server, now);
 }
 
 /// Gives up the clients that wait for the search; all of them if another game is played there now.
 static void give_up(struct hc_cl_fleet *fleet, uint64_t now) {
     const char *why = fleet->config.next_server->why;
-    fleet->bots.searches = false;
+    fleet->gave_up = true;
     for (uint32_t i = 0; i < fleet->member_count; i++) {
         struct member *member = &fleet->members[i];
-        if (member->ended || member->bot.client == NULL ||
-            (!member->bot.stranded && why[0] == '\0'))
+        if (member->ended || member->bot.runner.client == NULL ||
+            (!member->bot.runner.stranded && why[0] == '\0'))
             continue;
         hc_cl_bot_give_up(&member->bot, why);
         retire(member, now);
@@ -286,15 +286,11 @@ static void give_up(struct hc_cl_fleet *fleet, uint64_t now) {
 /// Searches for the server if no client hears it.
 static void on_search(evutil_socket_t descriptor, short events, void *context) {
     struct hc_cl_fleet *fleet = context;
-    uint64_t now = hc_clock_us(), connected_us = fleet->begun_us;
+    uint64_t now = hc_clock_us();
     (void)descriptor, (void)events;
-    if (fleet->leaving || !fleet->bots.searches)
+    if (fleet->leaving || fleet->gave_up)
         return;
-    for (uint32_t i = 0; i < fleet->member_count; i++)
-        if (fleet->members[i].bot.connected_us > connected_us)
-            connected_us = fleet->members[i].bot.connected_us;
-    enum hc_cl_next_server_state state =
-        hc_cl_next_server_turn(fleet->config.next_server, connected_us, now);
+    enum hc_cl_next_server_state state = hc_cl_next_server_turn(fleet->config.next_server, now);
     if (state == HC_CL_NEXT_SERVER_FOUND)
         join_next(fleet, hc_clock_us());
     else if (state == HC_CL_NEXT_SERVER_FAILED)
@@ -315,7 +311,7 @@ static void leave_all(struct hc_cl_fleet *fleet) {
         struct member *member = &fleet->members[i];
         if (member->ended)
             continue;
-        if (member->bot.client == NULL) {
+        if (member->bot.runner.client == NULL) {
             retire(member, now);
             continue;
         }
@@ -352,14 +348,14 @@ static void on_progress(evutil_socket_t descriptor, short events, void *context)
     fleet->bots.late_us = 0;
     for (uint32_t i = 0; i < fleet->member_count; i++) {
         const struct hc_cl_bot *bot = &fleet->members[i].bot;
-        struct hc_cl_udp_stats udp = hc_cl_udp_stats(bot->udp);
+        struct hc_cl_udp_stats udp = hc_cl_udp_stats(bot->runner.udp);
         progress.bytes_in += udp.bytes_in + HC_REPORT_OVERHEAD * udp.datagrams_in;
         progress.bytes_out += udp.bytes_out + HC_REPORT_OVERHEAD * udp.datagrams_out;
         progress.lost += udp.sim_lost;
-        if (bot->client == NULL || fleet->members[i].ended)
+        if (bot->runner.client == NULL || fleet->members[i].ended)
             continue;
-        const struct hc_client_stats *stats = hc_client_stats(bot->client);
-        enum hc_client_state state = hc_client_state(bot->client);
+        const struct hc_client_stats *stats = hc_client_stats(bot->runner.client);
+        enum hc_client_state state = hc_client_state(bot->runner.client);
         progress.snapshots += stats->snapshots;
         progress.rollbacks += stats->rollbacks;
         progress.stalls += stats->stalls;
@@ -388,15 +384,15 @@ static bool create_member(struct hc_cl_fleet *fleet, uint32_t index, char *why, 
     hc_cl_bot_init(bot, &fleet->bots, light, number);
     if (light) {
         fleet->light_due[index - config->count] = UINT64_MAX;
-        bot->udp =
+        bot->runner.udp =
             hc_cl_udp_share(fleet->sockets, index - config->count, &link, seed, why, why_size);
-        return bot->udp != NULL;
+        return bot->runner.udp != NULL;
     }
-    bot->udp = hc_cl_udp_open(&config->server, &link, seed, why, why_size);
-    if (bot->udp == NULL)
+    bot->runner.udp = hc_cl_udp_open(&config->server, &link, seed, why, why_size);
+    if (bot->runner.udp == NULL)
         return false;
-    member->readable = event_new(fleet->base, hc_cl_udp_descriptor(bot->udp), EV_READ | EV_PERSIST,
-                                 on_readable, member);
+    member->readable = event_new(fleet->base, hc_cl_udp_descriptor(bot->runner.udp),
+                                 EV_READ | EV_PERSIST, on_readable, member);
     member->timer = evtimer_new(fleet->base, on_timer, member);
     snprintf(why, why_size, "no memory for another client");
     return member->readable != NULL && member->timer != NULL;
@@ -456,10 +452,8 @@ struct hc_cl_fleet *hc_cl_fleet_create(const struct hc_cl_fleet_config *config, 
     if (fleet == NULL)
         return NULL;
     fleet->config = *config;
-    fleet->bots = (struct hc_cl_bots){.config = &fleet->config,
-                                      .result = &fleet->result,
-                                      .searches = config->next_server != NULL,
-                                      .terminal = isatty(STDERR_FILENO)};
+    fleet->bots = (struct hc_cl_bots){
+        .config = &fleet->config, .result = &fleet->result, .terminal = isatty(STDERR_FILENO)};
     fleet->result.first = HC_NO_TICK;
     fleet->tokens = config->spare_first;
     fleet->picks = hc_rng_init(hc_random(config->seed, config->first, PURPOSE_PICK, 0), 0);
@@ -482,8 +476,8 @@ void hc_cl_fleet_destroy(struct hc_cl_fleet *fleet) {
         struct member *member = &fleet->members[i];
         hc_loop_free_event(member->readable);
         hc_loop_free_event(member->timer);
-        hc_client_destroy(member->bot.client);
-        hc_cl_udp_close(member->bot.udp);
+        hc_cl_runner_end(&member->bot.runner);
+        hc_cl_udp_close(member->bot.runner.udp);
     }
     hc_loop_free_event(fleet->term);
     hc_loop_free_event(fleet->interrupt);
@@ -507,7 +501,7 @@ void hc_cl_fleet_run(struct hc_cl_fleet *fleet) {
     struct timeval search = {.tv_usec = SEARCH_US};
     uint32_t clients = config->clients + config->lights;
     fleet->spent_us = hc_report_cpu_us();
-    fleet->bots.started_us = fleet->begun_us = hc_clock_us();
+    fleet->bots.started_us = hc_clock_us();
     event_add(fleet->term, NULL);
     event_add(fleet->interrupt, NULL);
     for (uint32_t i = 0; i < fleet->member_count; i++)
@@ -519,8 +513,10 @@ void hc_cl_fleet_run(struct hc_cl_fleet *fleet) {
         hc_loop_arm(fleet->lights, fleet->lights_us, fleet->bots.started_us);
     if (config->churn_per_s > 0 || config->storm > 0)
         event_add(fleet->profile, &profile);
-    if (config->next_server != NULL)
+    if (config->next_server != NULL) {
+        hc_cl_next_server_connected(config->next_server, fleet->bots.started_us);
         event_add(fleet->search, &search);
+    }
     if (config->duration_us != 0)
         hc_loop_arm(fleet->end, fleet->bots.started_us + config->ramp_us + config->duration_us,
                     fleet->bots.started_us);
@@ -536,7 +532,7 @@ void hc_cl_fleet_run(struct hc_cl_fleet *fleet) {
     self->processes = 1;
     self->cpu_us = hc_since(fleet->spent_us, hc_report_cpu_us());
     for (uint32_t i = 0; i < config->count; i++)
-        self->dropped += hc_cl_udp_dropped(fleet->members[i].bot.udp);
+        self->dropped += hc_cl_udp_dropped(fleet->members[i].bot.runner.udp);
     if (fleet->sockets != NULL) {
         self->dropped += hc_cl_sockets_stats(fleet->sockets).dropped;
         self->send_errors = hc_cl_sockets_stats(fleet->sockets).send_errors;
@@ -547,7 +543,7 @@ void hc_cl_fleet_result(const struct hc_cl_fleet *fleet, struct hc_cl_fleet_resu
     *result = fleet->result;
     result->duration_us = hc_since(fleet->bots.started_us, fleet->ended_us);
     for (uint32_t i = 0; i < fleet->member_count; i++) {
-        struct hc_cl_udp_stats udp = hc_cl_udp_stats(fleet->members[i].bot.udp);
+        struct hc_cl_udp_stats udp = hc_cl_udp_stats(fleet->members[i].bot.runner.udp);
         hc_counters_add(&hc_cl_fleet_udp_counters, &result->udp, &udp);
         hc_cl_bot_add_session(&fleet->members[i].bot, fleet->ended_us, result);
     }

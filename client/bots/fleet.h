@@ -3,9 +3,9 @@
 #pragma once
 
 #include "client/bots/due.h"
-#include "client/bots/next_server.h"
-#include "client/bots/tokens.h"
-#include "client/bots/udp.h"
+#include "client/programs/next_server.h"
+#include "client/programs/tokens.h"
+#include "client/programs/udp.h"
 #include "common/programs/counters.h"
 #include "hindcast/network_sim.h"
 #include "hindcast/client.h"

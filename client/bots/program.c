@@ -3,14 +3,14 @@
 
 #include "client/bots/program.h"
 
-#include "client/bots/failure.h"
+#include "client/programs/failure.h"
 #include "client/bots/page.h"
 #include "client/bots/processes.h"
-#include "client/bots/spawn.h"
+#include "client/programs/spawn.h"
 #include "client/bots/report.h"
-#include "client/bots/resolve.h"
+#include "client/programs/resolve.h"
 #include "client/bots/steps.h"
-#include "client/bots/tokens.h"
+#include "client/programs/tokens.h"
 #include "common/programs/backtrace.h"
 #include "common/programs/crash.h"
 #include "common/programs/report.h"

@@ -2,7 +2,7 @@
 /// differ only in their options.
 #pragma once
 
-#include "client/bots/options.h"
+#include "client/programs/options.h"
 
 /// Runs the program and returns its exit status. `version` is for the report.
 int hc_cl_program_run(enum hc_cl_options_program program, const char *version, int argc,

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "client/bots/fleet.h"
-#include "client/bots/options.h"
+#include "client/programs/options.h"
 
 #include <jansson.h>
 #include <stdio.h>

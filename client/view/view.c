@@ -3,11 +3,11 @@
 
 #include "client/view/view.h"
 
-#include "client/bots/failure.h"
-#include "client/bots/next_server.h"
-#include "client/bots/resolve.h"
-#include "client/bots/spawn.h"
-#include "client/bots/tokens.h"
+#include "client/programs/failure.h"
+#include "client/programs/next_server.h"
+#include "client/programs/resolve.h"
+#include "client/programs/spawn.h"
+#include "client/programs/tokens.h"
 #include "client/view/screenshot.h"
 #include "client/view/window.h"
 #include "common/elapsed.h"
@@ -39,8 +39,7 @@ struct session {
     char name[264]; ///< of the server, as the user wrote it
     struct hc_credential tokens[HC_CL_WINDOW_PANES];
     struct hc_cl_next_server next_server;
-    bool searches;      ///< the search goes on
-    uint64_t opened_us; ///< when the present clients began
+    bool searches; ///< the search goes on
 };
 
 /// Describes the conditions of a link.
@@ -95,6 +94,8 @@ static bool open_panes(struct session *session, char *why) {
         struct hc_cl_pane_config config = {.client = &client,
                                            .server = &session->server,
                                            .link = link,
+                                           .search =
+                                               session->searches ? &session->next_server : NULL,
                                            .seed = options->seed,
                                            .number = i,
                                            .bot = options->bot,
@@ -106,7 +107,7 @@ static bool open_panes(struct session *session, char *why) {
             return false;
         window->count++;
     }
-    session->opened_us = hc_clock_us();
+    hc_cl_next_server_connected(&session->next_server, hc_clock_us());
     return true;
 }
 
@@ -136,9 +137,9 @@ static bool open_next_server(struct session *session, const struct hc_cl_tokens_
 static void wait_until(struct hc_cl_window *window, uint64_t until_us) {
     struct pollfd descriptors[HC_CL_WINDOW_PANES];
     for (unsigned i = 0; i < window->count; i++) {
-        uint64_t deadline_us = hc_cl_pane_deadline(&window->panes[i].client);
+        uint64_t deadline_us = hc_cl_runner_deadline(&window->panes[i].client.runner);
         until_us = deadline_us < until_us ? deadline_us : until_us;
-        descriptors[i].fd = hc_cl_udp_descriptor(window->panes[i].client.udp);
+        descriptors[i].fd = hc_cl_udp_descriptor(window->panes[i].client.runner.udp);
         descriptors[i].events = POLLIN;
     }
     uint64_t now_us = hc_clock_us(), wait_us = hc_since(now_us, until_us);
@@ -159,12 +160,8 @@ static bool join_next(struct session *session, char *why) {
 
 /// Searches for the server if no client hears it. False: `why` is a sentence.
 static bool search(struct session *session, char *why) {
-    uint64_t connected_us = session->opened_us;
-    for (unsigned i = 0; i < session->window.count; i++)
-        if (session->window.panes[i].client.connected_us > connected_us)
-            connected_us = session->window.panes[i].client.connected_us;
     enum hc_cl_next_server_state state =
-        hc_cl_next_server_turn(&session->next_server, connected_us, hc_clock_us());
+        hc_cl_next_server_turn(&session->next_server, hc_clock_us());
     session->searches = state != HC_CL_NEXT_SERVER_FAILED;
     if (!session->searches &&
         session->next_server.why[0] != '\0') { // another game is played there now
@@ -182,7 +179,7 @@ static bool turn(struct session *session, char *why) {
     for (unsigned i = 0; i < window->count; i++) {
         struct hc_cl_pane *pane = &window->panes[i].client;
         hc_cl_pane_turn(pane);
-        if (pane->has_closed && !(pane->is_other_build && session->searches)) {
+        if (pane->has_closed && !(pane->runner.stranded && session->searches)) {
             snprintf(why, WHY_MAX, "%s:%s: %s", session->options->host, session->options->port,
                      pane->why);
             return false;
@@ -193,7 +190,7 @@ static bool turn(struct session *session, char *why) {
 
 static bool all_play(const struct hc_cl_window *window) {
     for (unsigned i = 0; i < window->count; i++)
-        if (hc_client_state(window->panes[i].client.client) != HC_CLIENT_PLAYING)
+        if (hc_client_state(window->panes[i].client.runner.client) != HC_CLIENT_PLAYING)
             return false;
     return true;
 }
@@ -231,12 +228,12 @@ static void leave(struct hc_cl_window *window) {
     uint64_t end_us = hc_clock_us() + LEAVE_US;
     bool left = window->count == 0;
     for (unsigned i = 0; i < window->count; i++)
-        hc_cl_pane_leave(&window->panes[i].client);
+        hc_cl_runner_leave(&window->panes[i].client.runner, hc_clock_us());
     while (!left && hc_clock_us() < end_us) {
         left = true;
         for (unsigned i = 0; i < window->count; i++) {
             hc_cl_pane_turn(&window->panes[i].client);
-            left = left && hc_cl_pane_left(&window->panes[i].client);
+            left = left && hc_cl_runner_deadline(&window->panes[i].client.runner) == UINT64_MAX;
         }
         if (!left)
             wait_until(window, end_us);

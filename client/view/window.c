@@ -131,7 +131,7 @@ static void widen(struct hc_cl_window_pane *pane, double x, double y) {
 /// The part of the world that a pane shows.
 static struct hc_area area_of(const struct hc_cl_window *window, struct hc_cl_window_pane *pane,
                               const struct hc_world *world, uint64_t now_us) {
-    const struct hc_client *client = pane->client.client;
+    const struct hc_client *client = pane->client.runner.client;
     struct hc_client_shown shown;
     if (window->drawing->area != NULL) {
         bool visible = hc_client_show(client, now_us,
@@ -158,7 +158,7 @@ static const char *const *names_of(struct hc_cl_window *window, const struct hc_
 /// Takes the game events that the client has shown since the frame before.
 static void take_events(struct hc_cl_window_pane *pane, uint64_t now_us) {
     struct hc_client_game_event event;
-    while (hc_client_next_game_event(pane->client.client, &event))
+    while (hc_client_next_game_event(pane->client.runner.client, &event))
         hc_cl_shown_events_note(&pane->events, &event, now_us);
     hc_cl_shown_events_age(&pane->events, now_us);
 }
@@ -186,7 +186,7 @@ static void find_self(const struct hc_cl_window *window, struct hc_cl_window_pan
                       const struct hc_frame *frame, const SDL_Rect *place, uint64_t now_us) {
     struct hc_client_shown shown;
     hc_entity own = hc_world_player(frame->world, frame->own);
-    if (!hc_client_show(pane->client.client, now_us, own, &shown) || shown.table->x == NULL)
+    if (!hc_client_show(pane->client.runner.client, now_us, own, &shown) || shown.table->x == NULL)
         return;
     pane->has_self = true;
     pane->self = hc_cl_canvas_place(&window->canvas,
@@ -199,7 +199,7 @@ static void find_self(const struct hc_cl_window *window, struct hc_cl_window_pan
 /// Draws all that is visible to the client.
 static void draw_world(struct hc_cl_window *window, struct hc_cl_window_pane *pane,
                        const SDL_Rect *place, uint64_t now_us) {
-    const struct hc_client *client = pane->client.client;
+    const struct hc_client *client = pane->client.runner.client;
     const struct hc_world *world = hc_client_world(client);
     struct hc_area area = area_of(window, pane, world, now_us);
     take_events(pane, now_us);
@@ -222,7 +222,7 @@ static void draw_world(struct hc_cl_window *window, struct hc_cl_window_pane *pa
 
 /// A text about a client that waits; NULL: it plays.
 static const char *waits_for(const struct hc_cl_pane *pane) {
-    switch (hc_client_state(pane->client)) {
+    switch (hc_client_state(pane->runner.client)) {
     case HC_CLIENT_CONNECTING:
     case HC_CLIENT_JOINING:
         return "connecting ...";
@@ -232,7 +232,7 @@ static const char *waits_for(const struct hc_cl_pane *pane) {
         return pane->restarts ? "the server restarts ..."
                               : "the connection is lost, and being made again ...";
     case HC_CLIENT_CLOSED:
-        return pane->is_other_build ? "the server plays another build of the game ..." : NULL;
+        return pane->runner.stranded ? "the server plays another build of the game ..." : NULL;
     default:
         return NULL;
     }
@@ -242,7 +242,7 @@ static void draw_pane(struct hc_cl_window *window, unsigned index, const SDL_Rec
                       uint64_t now_us) {
     struct hc_cl_window_pane *pane = &window->panes[index];
     static const struct hc_area nowhere = {0, 0, 1, 1};
-    const struct hc_client *client = pane->client.client;
+    const struct hc_client *client = pane->client.runner.client;
     const char *wait = waits_for(&pane->client);
     struct hc_cl_canvas *canvas = &window->canvas;
     hc_tick shown, as_of;

@@ -1,7 +1,7 @@
 /// The window: one or two panes, which are drawn for each frame.
 #pragma once
 
-#include "client/bots/options.h"
+#include "client/programs/options.h"
 #include "client/view/canvas.h"
 #include "client/view/devices.h"
 #include "client/view/overlay.h"

@@ -3,7 +3,7 @@
 
 #include "tests/attack/loopback.h"
 
-#include "client/bots/resolve.h"
+#include "client/programs/resolve.h"
 #include "common/programs/clock.h"
 #include "hindcast/arena.h"
 #include "hindcast/check.h"

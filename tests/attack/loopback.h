@@ -4,7 +4,7 @@
 /// limited, and a process is killed only by its id.
 #pragma once
 
-#include "client/bots/udp.h"
+#include "client/programs/udp.h"
 #include "hindcast/client.h"
 #include "tests/attack/attack.h"
 

@@ -2,7 +2,7 @@
 /// every tick, and the daemon's sockets receive, open, seal and send as many, without a game.
 #define _GNU_SOURCE // sched_setaffinity
 
-#include "client/bots/sockets.h"
+#include "client/programs/sockets.h"
 #include "hindcast/check.h"
 #include "proto/seal.h"
 #include "server/daemon/udp.h"

@@ -1,5 +1,5 @@
-/// Tests client/bots/failure: each cause has its own words.
-#include "client/bots/failure.h"
+/// Tests client/programs/failure: each cause has its own words.
+#include "client/programs/failure.h"
 #include "hindcast/arena.h"
 #include "tests/run_suite.h"
 

@@ -1,7 +1,7 @@
-/// Tests client/bots/next_server and token_ask, with real token ports and virtual time.
+/// Tests client/programs/next_server and token_ask, with real token ports and virtual time.
 #define _GNU_SOURCE
 
-#include "client/bots/next_server.h"
+#include "client/programs/next_server.h"
 #include "hindcast/arena.h"
 #include "server/daemon/key_file.h"
 #include "server/daemon/token_http.h"
@@ -81,9 +81,10 @@ static enum hc_cl_next_server_state await(struct rig *rig, uint64_t connected_us
                                           uint64_t most_us) {
     enum hc_cl_next_server_state state = HC_CL_NEXT_SERVER_NONE;
     uint64_t end_us = rig->now_us + most_us;
+    hc_cl_next_server_connected(&rig->search, connected_us);
     for (unsigned i = 0; i < TURNS && state == HC_CL_NEXT_SERVER_NONE && rig->now_us < end_us;
          i++) {
-        state = hc_cl_next_server_turn(&rig->search, connected_us, rig->now_us);
+        state = hc_cl_next_server_turn(&rig->search, rig->now_us);
         if (hc_cl_token_ask_is_active(&rig->search.ask))
             run_server(rig);
         else
@@ -159,8 +160,8 @@ START_TEST(server_that_answers_its_clients_is_not_asked) {
     struct rig rig;
     open_rig(&rig);
     for (unsigned i = 0; i < 500; i++, rig.now_us += STEP_US) {
-        ck_assert_int_eq(hc_cl_next_server_turn(&rig.search, rig.now_us - 900000, rig.now_us),
-                         HC_CL_NEXT_SERVER_NONE);
+        hc_cl_next_server_connected(&rig.search, rig.now_us - 900000);
+        ck_assert_int_eq(hc_cl_next_server_turn(&rig.search, rig.now_us), HC_CL_NEXT_SERVER_NONE);
         ck_assert(!hc_cl_token_ask_is_active(&rig.search.ask));
     }
     close_rig(&rig);

@@ -1,7 +1,7 @@
 /// The settings of the programs: each one's range and words, its default, and its place in --help.
 #define _GNU_SOURCE // strsep
 
-#include "client/bots/options.h"
+#include "client/programs/options.h"
 #include "server/daemon/options.h"
 #include "tests/run_suite.h"
 

@@ -1,7 +1,7 @@
 /// Owns the search for a server of --dev that was started anew.
-#include "client/bots/next_server.h"
+#include "client/programs/next_server.h"
 
-#include "client/bots/failure.h"
+#include "client/programs/failure.h"
 #include "common/elapsed.h"
 #include "common/programs/backtrace.h"
 #include "common/programs/crash.h"
@@ -73,10 +73,14 @@ static enum hc_cl_next_server_state judge(struct hc_cl_next_server *search, uint
     return load_game(search, now_us);
 }
 
+void hc_cl_next_server_connected(struct hc_cl_next_server *search, uint64_t now_us) {
+    search->connected_us = now_us;
+}
+
 enum hc_cl_next_server_state hc_cl_next_server_turn(struct hc_cl_next_server *search,
-                                                    uint64_t connected_us, uint64_t now_us) {
+                                                    uint64_t now_us) {
     const struct hc_cl_next_server_config *config = &search->config;
-    uint64_t silent_us = hc_since(connected_us, now_us);
+    uint64_t silent_us = hc_since(search->connected_us, now_us);
     if (silent_us < SILENT_US && !search->is_over) {
         hc_cl_token_ask_end(&search->ask);
         search->ask_us = search->other_us = 0;

@@ -1,7 +1,7 @@
 /// Owns the choice of a server's address among those of its name.
 #define _GNU_SOURCE // getaddrinfo
 
-#include "client/bots/resolve.h"
+#include "client/programs/resolve.h"
 
 #include "common/elapsed.h"
 #include "common/programs/clock.h"

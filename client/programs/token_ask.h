@@ -6,7 +6,7 @@
 ///   4. hc_cl_token_ask_end, or 1 for another request.
 #pragma once
 
-#include "client/bots/sockets.h"
+#include "client/programs/sockets.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /// Owns the parse of token files and of a token port's answers, and the wait for these.
-#include "client/bots/tokens.h"
+#include "client/programs/tokens.h"
 
 #include "common/elapsed.h"
 #include "common/programs/clock.h"

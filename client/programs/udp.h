@@ -6,8 +6,8 @@
 /// simulation delays and drops nothing.
 #pragma once
 
-#include "client/bots/counters.h"
-#include "client/bots/sockets.h"
+#include "client/programs/counters.h"
+#include "client/programs/sockets.h"
 #include "hindcast/network_sim.h"
 #include "proto/datagram.h"
 

@@ -1,5 +1,5 @@
 /// Owns the sentences on why a client was not admitted, or lost its connection.
-#include "client/bots/failure.h"
+#include "client/programs/failure.h"
 
 #include <inttypes.h>
 #include <stdio.h>

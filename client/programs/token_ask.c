@@ -1,7 +1,7 @@
 /// Owns the HTTP request to a token port.
 #define _GNU_SOURCE // SOCK_CLOEXEC
 
-#include "client/bots/token_ask.h"
+#include "client/programs/token_ask.h"
 
 #include "common/elapsed.h"
 #include "hindcast/check.h"

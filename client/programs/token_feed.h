@@ -4,7 +4,7 @@
 /// It never blocks.
 #pragma once
 
-#include "client/bots/tokens.h"
+#include "client/programs/tokens.h"
 
 struct hc_cl_token_feed;
 

@@ -1,5 +1,5 @@
 /// Owns the tokens at hand, and the request for more.
-#include "client/bots/token_feed.h"
+#include "client/programs/token_feed.h"
 
 #include "common/programs/clock.h"
 

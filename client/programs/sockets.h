@@ -6,7 +6,7 @@
 /// servers each client has a socket of its own.
 #pragma once
 
-#include "client/bots/follow.h"
+#include "client/programs/follow.h"
 #include "proto/datagram.h"
 
 #include <stdbool.h>

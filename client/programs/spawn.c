@@ -1,7 +1,7 @@
 /// Owns the process of the spawned server and the pipes from it.
 #define _GNU_SOURCE // pipe2
 
-#include "client/bots/spawn.h"
+#include "client/programs/spawn.h"
 
 #include "common/elapsed.h"
 #include "common/programs/clock.h"

@@ -2,8 +2,8 @@
 /// options.
 #pragma once
 
-#include "client/bots/settings.h"
-#include "client/bots/tokens.h"
+#include "client/programs/settings.h"
+#include "client/programs/tokens.h"
 #include "common/programs/plugin.h"
 
 /// The numbers of the settings.

@@ -1,8 +1,8 @@
 /// The sentences for people on why a client was not admitted, or lost its connection.
 #pragma once
 
-#include "client/bots/tokens.h"
-#include "client/bots/udp.h"
+#include "client/programs/tokens.h"
+#include "client/programs/udp.h"
 #include "hindcast/client.h"
 
 /// A client that was not admitted.

@@ -2,7 +2,7 @@
 /// to every program.
 #pragma once
 
-#include "client/bots/token_ask.h"
+#include "client/programs/token_ask.h"
 #include "proto/token.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /// Owns a client's socket, its batches and its network simulations.
 #define _GNU_SOURCE // recvmmsg, sendmmsg
 
-#include "client/bots/udp.h"
+#include "client/programs/udp.h"
 
 #include "hindcast/check.h"
 #include "hindcast/rng.h"

@@ -1,7 +1,7 @@
 /// Owns the sockets of light clients, the addresses of each, and their batches.
 #define _GNU_SOURCE // recvmmsg, sendmmsg, struct in_pktinfo
 
-#include "client/bots/sockets.h"
+#include "client/programs/sockets.h"
 
 #include "common/programs/clock.h"
 #include "hindcast/check.h"

@@ -1,7 +1,7 @@
 /// The address of a server from its name.
 #pragma once
 
-#include "client/bots/sockets.h"
+#include "client/programs/sockets.h"
 
 #include <stdbool.h>
 #include <stddef.h>

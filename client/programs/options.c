@@ -2,7 +2,7 @@
 /// other, and what follows from them.
 #define _GNU_SOURCE // argp
 
-#include "client/bots/options.h"
+#include "client/programs/options.h"
 
 #include "common/decimal.h"
 #include "proto/name.h"

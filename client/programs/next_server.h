@@ -2,15 +2,15 @@
 /// there: the new process has another key, and perhaps another game.
 ///
 ///   1. hc_cl_next_server_init, with the process that issued the tokens in use;
-///   2. hc_cl_next_server_turn, at least 10 times a second: while no client receives anything on a
-///      connection, it asks the token port for the tokens of all clients. Only another process has
-///      an effect;
+///   2. hc_cl_next_server_connected when the clients begin, and when one receives something on a
+///      connection; hc_cl_next_server_turn, at least 10 times a second: after some silence it asks
+///      the token port for the tokens of all clients. Only another process has an effect;
 ///   3. if it returns HC_CL_NEXT_SERVER_FOUND: the caller frees all clients, calls
 ///      hc_cl_next_server_apply, and begins them anew; back to 2;
 ///   4. hc_cl_next_server_free.
 #pragma once
 
-#include "client/bots/tokens.h"
+#include "client/programs/tokens.h"
 #include "common/programs/plugin.h"
 
 #include <stdbool.h>
@@ -41,9 +41,10 @@ struct hc_cl_next_server {
     struct hc_cl_tokens_issuer next; ///< the other process
     struct hc_plugin fresh;          ///< the game of that process; `game` NULL: the one in use
     struct hc_credential *got;       ///< [config.count] tokens of that process
-    uint64_t ask_us;                 ///< when the next request is due
-    uint64_t other_us; ///< since when a game answers that cannot be loaded; 0: none does
-    bool is_over;      ///< the search has failed
+    uint64_t connected_us; ///< A client's connection received something last, or all clients began.
+    uint64_t ask_us;       ///< when the next request is due
+    uint64_t other_us;     ///< since when a game answers that cannot be loaded; 0: none does
+    bool is_over;          ///< the search has failed
     char why[HC_CL_NEXT_SERVER_WHY]; ///< a sentence on the last answer that was of no use; or empty
 };
 
@@ -51,10 +52,12 @@ struct hc_cl_next_server {
 bool hc_cl_next_server_init(struct hc_cl_next_server *search,
                             const struct hc_cl_next_server_config *config);
 
-/// Searches. `connected_us` is when a client's connection last received something, or when the
-/// clients began.
+/// A client's connection received something, or all clients begin.
+void hc_cl_next_server_connected(struct hc_cl_next_server *search, uint64_t now_us);
+
+/// Searches, if there was silence.
 enum hc_cl_next_server_state hc_cl_next_server_turn(struct hc_cl_next_server *search,
-                                                    uint64_t connected_us, uint64_t now_us);
+                                                    uint64_t now_us);
 
 /// Makes the found tokens and game those in use, and unloads the former game. Prints that to
 /// standard error.

@@ -1,7 +1,7 @@
 /// Owns the comparison of a socket's local address with the one that the kernel would choose now.
 #define _GNU_SOURCE // SOCK_CLOEXEC
 
-#include "client/bots/follow.h"
+#include "client/programs/follow.h"
 
 #include <netinet/in.h>
 #include <string.h>
