@@ -105,16 +105,16 @@ def check_promises():
 
 
 # The kinds of counters (include/hindcast/counter.h), as they follow the unit in a table.
-KINDS = {"SUM": "", "GAUGE": ", now", "MAX": ", most", "HISTOGRAM": ", histogram", "CAUSES": ", by cause",
-         "LEVEL": "", "LEVELS": ", by level", "FLAG": "true or false"}
+KINDS = {"SUM": "", "GAUGE": ", now", "MAX": ", most", "HISTOGRAM": ", histogram", "MEAN": ", mean",
+         "CAUSES": ", by cause", "LEVEL": "", "LEVELS": ", by level", "FLAG": "true or false"}
 
 
 def counter_lists():
     """The name of each list of counters, and its rows: (kind, unit, key, sentence)."""
-    row = r'X\(\w+, (\w+), "([^"]*)", "([^"]*)",\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)'
+    row = r'X\([\w.]+, (\w+), "([^"]*)", "([^"]*)",\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)'
     public = sorted(os.listdir(os.path.join(ROOT, "include/hindcast")))
     for header in ["include/hindcast/" + name for name in public] + \
-            ["client/bots/counters.h", "client/programs/counters.h"]:
+            ["common/programs/daemon_counters.h", "client/bots/counters.h", "client/programs/counters.h"]:
         text = read(header)
         for name, body in re.findall(r"#define (HC_\w+_COUNTERS)\(X\)((?:.*\\\n)*.*)", text):
             rows = re.findall(row, body.replace("\\\n", "\n"))
@@ -126,7 +126,7 @@ def check_counters():
     page = "docs/REPORT.md"
     text = read(page)
     for name, rows in counter_lists():
-        table = re.search(rf"<!-- {name} in `([\w.]*)` -->\n((?:\|.*\n)*)", text)
+        table = re.search(rf"<!-- {name} in `([\w.\[\]]*)` -->\n((?:\|.*\n)*)", text)
         if not table:
             report(page, 1, "counters", f"{name} has no table")
             continue

@@ -193,10 +193,10 @@ static void count_others(const struct hc_cl_bot *bot, hc_tick head, hc_tick befo
     hc_player own = hc_client_player(bot->runner.client, 0);
     if (head / tick_rate == before / tick_rate)
         return;
-    result->looks++;
+    result->others.count++;
     const uint8_t *presence = hc_timeline_presence(hc_client_timeline(bot->runner.client), head);
     for (hc_player p = 0; p < world->players; p++)
-        result->others_seen += p != own && presence[hc_world_player(world, p)] == HC_ALIVE;
+        result->others.sum += p != own && presence[hc_world_player(world, p)] == HC_ALIVE;
 }
 
 /// Chooses an input, once for each tick that the client predicts.
@@ -380,8 +380,8 @@ void hc_cl_bot_add_session(const struct hc_cl_bot *bot, uint64_t end_us,
     if (hc_cl_session_tick_rate(bot->runner.client) != 0)
         result->tick_rate = (uint16_t)hc_cl_session_tick_rate(bot->runner.client);
     if (stats->rtt_us.count > 0) {
-        result->jitter_us += stats->jitter_us;
-        result->jitters++;
+        result->jitter_us.sum += stats->jitter_us;
+        result->jitter_us.count++;
     }
     if (bot->received) {
         result->first = hc_tick_min(result->first, bot->first);

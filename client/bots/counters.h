@@ -54,4 +54,8 @@
       "Time since the newest snapshot arrived, at each tick of each client that plays.")           \
     X(input_delay, HISTOGRAM, "ticks", "client.input_delay_ticks",                                 \
       "Input delay of the admitted clients, limited to the ticks for which the server takes "      \
-      "inputs in advance.")
+      "inputs in advance.")                                                                        \
+    X(others, MEAN, "players", "client.others_in_view",                                            \
+      "Other players, alive, that a full client sees, once a second after the ramp.")              \
+    X(jitter_us, MEAN, "ms", "jitter_ms",                                                          \
+      "Mean deviation of the round trip (RFC 6298) of the clients that measured one.")

@@ -85,10 +85,7 @@ struct hc_cl_fleet_result {
     struct hc_client_stats light;        ///< over the light clients
     struct hc_client_stats all;          ///< both, see hc_cl_fleet_sum
     struct hc_cl_due_snapshots snapshots;
-    uint64_t looks, others_seen; ///< samples of full clients, and the other players seen in them
     HC_CL_RUN_COUNTERS(HC_COUNTER_MEMBER)
-    uint64_t jitter_us; ///< summed over the clients that measured one
-    uint32_t jitters;   ///< number of these clients
     struct hc_cl_udp_stats udp;
     struct hc_cl_fleet_self self;
 };

@@ -65,10 +65,6 @@ void hc_cl_fleet_merge(struct hc_cl_fleet_result *result, const struct hc_cl_fle
     result->last = hc_tick_max(result->last, other->last);
     hc_cl_fleet_add_stats(&result->full, &other->full);
     hc_cl_fleet_add_stats(&result->light, &other->light);
-    result->looks += other->looks;
-    result->others_seen += other->others_seen;
-    result->jitter_us += other->jitter_us;
-    result->jitters += other->jitters;
 }
 
 void hc_cl_fleet_sum(struct hc_cl_fleet_result *result) {

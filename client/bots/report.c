@@ -17,14 +17,15 @@ static const double percentile_error = 1.0 / (1 << HC_HISTOGRAM_SUB_BITS);
 /// The server's part without a report of the server: all null.
 static json_t *unknown_server(void) {
     json_t *server = hc_report_unknown((const char *const[]){"cpu_us_per_client_tick", NULL});
-    json_object_set_new(server, "tick_ms", hc_report_unknown_histogram());
-    json_object_set_new(server, "ticks_over_budget",
-                        hc_report_unknown((const char *const[]){"worked_too_long", NULL}));
     json_object_set_new(server, "remembered_users",
                         hc_counters_object(&hc_counters_remembered, NULL));
     hc_counters_report(&hc_counters_server, NULL, server);
     hc_counters_report(&hc_counters_overload, NULL, server);
     hc_counters_report(&hc_counters_timeline, NULL, server);
+    hc_counters_report(&hc_counters_work, NULL, server);
+    hc_counters_report(&hc_counters_process, NULL, server);
+    hc_counters_report(&hc_counters_udp, NULL, server);
+    hc_counters_report(&hc_counters_lanes, NULL, server);
     return server;
 }
 
@@ -53,8 +54,6 @@ static json_t *client_part(const struct hc_cl_options *options,
     hc_counters_report(&hc_counters_world, full, client);
     json_object_set_new(client, "snapshots_decoded",
                         full != NULL ? json_integer((json_int_t)full->snapshots) : json_null());
-    json_object_set_new(client, "others_in_view",
-                        hc_report_ratio((double)result->others_seen, (double)result->looks));
     return client;
 }
 
@@ -205,7 +204,7 @@ json_t *hc_cl_report_json(const char *program, const char *version,
     json_t *server_part = server != NULL ? json_object_get(server, "server") : NULL;
     bool played = result->tick_rate != 0;
     json_t *report = json_pack(
-        "{s:o, s:i, s:s, s:s, s:I, s:I, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, "
+        "{s:o, s:i, s:s, s:s, s:I, s:I, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, "
         "s:o}",
         "verdict", verdict(program, options, result, server_part, why), "schema_version",
         HC_REPORT_SCHEMA, "program", program, "version", version, "seed", (json_int_t)options->seed,
@@ -217,11 +216,9 @@ json_t *hc_cl_report_json(const char *program, const char *version,
         "bytes_down_per_client_s", hc_report_ratio(down, client_s), "bytes_up_per_client_s",
         hc_report_ratio(up, client_s), "datagrams_down_per_client_s",
         hc_report_ratio((double)udp->datagrams_in, client_s), "bytes_overhead_per_datagram",
-        HC_REPORT_OVERHEAD, "jitter_ms",
-        result->jitters > 0 ? json_real((double)result->jitter_us / result->jitters / 1e3)
-                            : json_null(),
-        "server", json_is_object(server_part) ? json_incref(server_part) : unknown_server(),
-        "client", client_part(options, result), "load", self_part(options, result));
+        HC_REPORT_OVERHEAD, "server",
+        json_is_object(server_part) ? json_incref(server_part) : unknown_server(), "client",
+        client_part(options, result), "load", self_part(options, result));
     json_object_set_new(json_object_get(report, "load"), "held",
                         held(program, options, result, server_part, why));
     hc_counters_report(&hc_counters_path, &result->all, report);

@@ -1,6 +1,7 @@
 /// Owns the tables of the lists of counters, and what each kind means for sums and JSON.
 #include "common/programs/counters.h"
 
+#include "common/programs/daemon_counters.h"
 #include "common/programs/report.h"
 #include "hindcast/check.h"
 #include "hindcast/client.h"
@@ -16,6 +17,14 @@ enum { KEY_MAX = 40 }; ///< bytes
     HC_COUNTER_ROW(struct hc_server_overload, name, kind, unit, key)
 #define OF_REMEMBERED(name, kind, unit, key, ...)                                                  \
     HC_COUNTER_ROW(struct hc_server_remembered, name, kind, unit, key)
+#define OF_WORK(name, kind, unit, key, ...)                                                        \
+    HC_COUNTER_ROW(struct hc_daemon_work, name, kind, unit, key)
+#define OF_PROCESS(name, kind, unit, key, ...)                                                     \
+    HC_COUNTER_ROW(struct hc_daemon_process, name, kind, unit, key)
+#define OF_UDP(name, kind, unit, key, ...)                                                         \
+    HC_COUNTER_ROW(struct hc_daemon_udp, name, kind, unit, key)
+#define OF_LANES(name, kind, unit, key, ...)                                                       \
+    HC_COUNTER_ROW(struct hc_daemon_lanes, name, kind, unit, key)
 #define OF_CLIENT(name, kind, unit, key, ...)                                                      \
     HC_COUNTER_ROW(struct hc_client_stats, name, kind, unit, key)
 #define OF_TIMELINE(name, kind, unit, key, ...)                                                    \
@@ -25,6 +34,10 @@ static const struct hc_counter of_server[] = {HC_SERVER_COUNTERS(OF_SERVER)};
 static const struct hc_counter of_overload[] = {HC_SERVER_OVERLOAD_COUNTERS(OF_OVERLOAD)};
 static const struct hc_counter of_remembered[] = {HC_SERVER_REMEMBERED_COUNTERS(OF_REMEMBERED)};
 static const struct hc_counter of_timeline[] = {HC_TIMELINE_COUNTERS(OF_TIMELINE)};
+static const struct hc_counter of_work[] = {HC_DAEMON_WORK_COUNTERS(OF_WORK)};
+static const struct hc_counter of_process[] = {HC_DAEMON_PROCESS_COUNTERS(OF_PROCESS)};
+static const struct hc_counter of_udp[] = {HC_DAEMON_UDP_COUNTERS(OF_UDP)};
+static const struct hc_counter of_lanes[] = {HC_DAEMON_LANES_COUNTERS(OF_LANES)};
 static const struct hc_counter of_link[] = {HC_CLIENT_LINK_COUNTERS(OF_CLIENT)};
 static const struct hc_counter of_world[] = {HC_CLIENT_WORLD_COUNTERS(OF_CLIENT)};
 static const struct hc_counter of_path[] = {HC_CLIENT_PATH_COUNTERS(OF_CLIENT)};
@@ -33,6 +46,10 @@ const struct hc_counters hc_counters_server = HC_COUNTERS_OF(of_server);
 const struct hc_counters hc_counters_overload = HC_COUNTERS_OF(of_overload);
 const struct hc_counters hc_counters_remembered = HC_COUNTERS_OF(of_remembered);
 const struct hc_counters hc_counters_timeline = HC_COUNTERS_OF(of_timeline);
+const struct hc_counters hc_counters_work = HC_COUNTERS_OF(of_work);
+const struct hc_counters hc_counters_process = HC_COUNTERS_OF(of_process);
+const struct hc_counters hc_counters_udp = HC_COUNTERS_OF(of_udp);
+const struct hc_counters hc_counters_lanes = HC_COUNTERS_OF(of_lanes);
 const struct hc_counters hc_counters_link = HC_COUNTERS_OF(of_link);
 const struct hc_counters hc_counters_world = HC_COUNTERS_OF(of_world);
 const struct hc_counters hc_counters_path = HC_COUNTERS_OF(of_path);
@@ -68,6 +85,7 @@ void hc_counters_add(const struct hc_counters *list, void *sum, const void *one)
             break;
         case HC_COUNTER_SUM:
         case HC_COUNTER_GAUGE:
+        case HC_COUNTER_MEAN:
         case HC_COUNTER_CAUSES:
         case HC_COUNTER_LEVELS:
             for (size_t i = 0; i < c->size / sizeof(uint64_t); i++)
@@ -80,6 +98,7 @@ void hc_counters_add(const struct hc_counters *list, void *sum, const void *one)
 /// The JSON of a counter; `member` NULL: unknown.
 static json_t *value_of(const struct hc_counter *counter, const void *member) {
     const uint64_t *numbers = member;
+    const struct hc_mean *mean = member;
     unsigned scale = strcmp(counter->unit, "ms") == 0 ? 1000 : 1;
     json_t *array;
     if (member == NULL)
@@ -87,6 +106,8 @@ static json_t *value_of(const struct hc_counter *counter, const void *member) {
     switch (counter->kind) {
     case HC_COUNTER_HISTOGRAM:
         return hc_report_histogram(member, scale);
+    case HC_COUNTER_MEAN:
+        return hc_report_ratio((double)mean->sum / scale, (double)mean->count);
     case HC_COUNTER_CAUSES:
         return hc_report_rejected(member);
     case HC_COUNTER_LEVELS:

@@ -12,6 +12,7 @@ struct hc_counter {
         HC_COUNTER_GAUGE,
         HC_COUNTER_MAX,
         HC_COUNTER_HISTOGRAM,
+        HC_COUNTER_MEAN,
         HC_COUNTER_CAUSES,
         HC_COUNTER_LEVEL,
         HC_COUNTER_LEVELS,
@@ -38,6 +39,10 @@ extern const struct hc_counters hc_counters_server;     ///< of struct hc_server
 extern const struct hc_counters hc_counters_overload;   ///< of struct hc_server_overload
 extern const struct hc_counters hc_counters_remembered; ///< of struct hc_server_remembered
 extern const struct hc_counters hc_counters_timeline;   ///< of struct hc_timeline_stats
+extern const struct hc_counters hc_counters_work;       ///< of struct hc_daemon_work
+extern const struct hc_counters hc_counters_process;    ///< of struct hc_daemon_process
+extern const struct hc_counters hc_counters_udp;        ///< of struct hc_daemon_udp
+extern const struct hc_counters hc_counters_lanes;      ///< of struct hc_daemon_lanes
 extern const struct hc_counters hc_counters_link;       ///< of struct hc_client_stats
 extern const struct hc_counters hc_counters_world;      ///< of struct hc_client_stats
 extern const struct hc_counters hc_counters_path;       ///< of struct hc_client_stats

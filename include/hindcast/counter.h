@@ -9,6 +9,7 @@
 ///   GAUGE      a present value; those of several add up
 ///   MAX        the greatest value; of several, the greatest
 ///   HISTOGRAM  a distribution; those of several are merged
+///   MEAN       a struct hc_mean; that of several is of all their values
 ///   CAUSES     a SUM for each hc_status
 ///
 /// A counter is a plain member, so that counting costs no call. With the unit "ms" it counts
@@ -18,10 +19,17 @@
 #include "hindcast/histogram.h"
 #include "hindcast/status.h"
 
+/// The mean of values.
+struct hc_mean {
+    uint64_t sum;
+    uint64_t count; ///< of the values; 0: there is no mean
+};
+
 /// Declares the member of a counter: LIST(HC_COUNTER_MEMBER) declares all members of a list.
 #define HC_COUNTER_MEMBER(name, kind, ...) HC_COUNTER_MEMBER_##kind(name)
 #define HC_COUNTER_MEMBER_SUM(name) uint64_t name;
 #define HC_COUNTER_MEMBER_GAUGE(name) uint64_t name;
 #define HC_COUNTER_MEMBER_MAX(name) uint64_t name;
 #define HC_COUNTER_MEMBER_HISTOGRAM(name) struct hc_histogram name;
+#define HC_COUNTER_MEMBER_MEAN(name) struct hc_mean name;
 #define HC_COUNTER_MEMBER_CAUSES(name) uint64_t name[HC_STATUS_COUNT];

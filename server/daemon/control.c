@@ -145,12 +145,9 @@ static void add_workers(struct hc_sv_control *control) {
     struct hc_sv_worker_counts *counts = &control->worker;
     for (unsigned i = 0; i < control->options->workers; i++) {
         hc_sv_published_read(&control->workers[i].counts, counts);
-        report->udp.sorted |= counts->udp.sorted;
-        report->udp.send_errors += counts->udp.send_errors;
-        report->udp.receive_drops += counts->udp.receive_drops;
-        report->udp.handshake_drops += counts->udp.handshake_drops;
-        report->handshakes += counts->handshakes;
-        hc_histogram_merge(&report->handshake_budget.ticks_us, &counts->handshake_us);
+        hc_counters_add(&hc_counters_udp, &report->udp, &counts->udp);
+        hc_counters_add(&hc_counters_lanes, &report->lanes, &counts->lanes);
+        report->sorted |= counts->sorted;
     }
 }
 
@@ -206,8 +203,8 @@ json_t *hc_sv_control_report(struct hc_sv_control *control) {
         report->matches = parts;
     }
     report->duration_us = hc_since(control->setting->began_us, hc_clock_us());
-    report->cpu_us = hc_since(control->began_cpu_us, hc_report_cpu_us());
-    report->resident_bytes = hc_sv_memory_resident();
+    report->process.cpu_us = hc_since(control->began_cpu_us, hc_report_cpu_us());
+    report->process.resident_bytes = hc_sv_memory_resident();
     json_t *json = hc_sv_report_json(report);
     json_decref(parts);
     json_decref(report->hangs);

@@ -310,7 +310,7 @@ static bool count_ticks(struct hc_sv_match *match) {
         return false;
     unsigned clients = hc_server_clients(match->server);
     atomic_store_explicit(&match->clients, clients, memory_order_relaxed);
-    match->report.client_ticks += (uint64_t)(head - match->counted_tick) * clients;
+    match->report.work.client_ticks += (uint64_t)(head - match->counted_tick) * clients;
     if (clients > match->report.clients_most)
         match->report.clients_most = clients;
     match->counted_tick = head;
@@ -328,8 +328,8 @@ bool hc_sv_match_advance(struct hc_sv_match *match, uint64_t now_us) {
 void hc_sv_match_end_tick(struct hc_sv_match *match, uint64_t work_us, uint64_t now_us) {
     struct hc_sv_report *report = &match->report;
     struct hc_sv_log *log = match->setting->log;
-    hc_histogram_record(&report->tick_us, work_us);
-    report->ticks_worked_too_long += work_us > 1000000 / match->setting->options->tick_rate;
+    hc_histogram_record(&report->work.tick_us, work_us);
+    report->work.worked_too_long += work_us > 1000000 / match->setting->options->tick_rate;
     hc_sv_status_add_tick(&match->status, work_us);
     log_overflows(match);
     hc_sv_match_log_troubles(match, false, now_us);
@@ -385,7 +385,7 @@ static void renew(struct hc_sv_match *match, const struct hc_token_ring *keys, u
     match->faults.seen = 0;
     match->status = (struct hc_sv_status){.every_us = match->status.every_us,
                                           .match = match->shown,
-                                          .ticks.count = match->report.ticks_worked_too_long,
+                                          .ticks.count = match->report.work.worked_too_long,
 
                                           .remembered = match->status.remembered};
     begin_report(match);
@@ -419,17 +419,21 @@ void hc_sv_match_renew(struct hc_sv_match *match, const struct hc_token_ring *ke
 
 // ---- Report -------------------------------------------------------------------------------------
 
+#define OF_MATCH(name, kind, unit, key, ...)                                                       \
+    HC_COUNTER_ROW(struct hc_sv_match_counts, name, kind, unit, key)
+
+static const struct hc_counter of_match[] = {HC_DAEMON_MATCH_COUNTERS(OF_MATCH)};
+const struct hc_counters hc_sv_match_counters = HC_COUNTERS_OF(of_match);
+
 void hc_sv_match_publish(struct hc_sv_match *match, struct hc_sv_match_counts *scratch,
                          uint64_t now_us) {
     const struct hc_sv_report *own = &match->report;
     scratch->worlds = match->worlds;
     scratch->seed = match->seed;
     scratch->ticks = match->past_ticks + match->counted_tick;
-    scratch->client_ticks = own->client_ticks;
-    scratch->ticks_worked_too_long = own->ticks_worked_too_long;
     scratch->clients_now = hc_server_clients(match->server);
     scratch->clients_most = own->clients_most;
-    scratch->tick_us = own->tick_us;
+    scratch->work = own->work;
     scratch->host = match->past;
     hc_sv_report_add_stats(&scratch->host, own->host);
     scratch->timeline = match->past_timeline;
@@ -443,25 +447,11 @@ void hc_sv_match_add_counts(const struct hc_sv_match_counts *counts, struct hc_s
     hc_sv_report_add_stats(stats, &counts->host);
     hc_counters_add(&hc_counters_timeline, timeline, &counts->timeline);
     report->ticks += counts->ticks;
-    report->client_ticks += counts->client_ticks;
-    report->ticks_worked_too_long += counts->ticks_worked_too_long;
-    hc_histogram_merge(&report->tick_us, &counts->tick_us);
+    hc_counters_add(&hc_counters_work, &report->work, &counts->work);
 }
 
 json_t *hc_sv_match_report(unsigned number, const struct hc_sv_match_counts *counts) {
-    const struct hc_server_stats *host = &counts->host;
-    return json_pack(
-        "{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i, "
-        "s:I}",
-        "match", (int)number, "worlds", (json_int_t)counts->worlds, "seed",
-        (json_int_t)counts->seed, "ticks", (json_int_t)counts->ticks, "clients",
-        (json_int_t)counts->clients_most, "clients_now", (json_int_t)counts->clients_now,
-        "client_ticks", (json_int_t)counts->client_ticks, "tick_ms",
-        hc_report_histogram(&counts->tick_us, 1000), "tick_lateness_ms",
-        hc_report_histogram(&host->lateness, 1000), "ticks_missed", (json_int_t)host->ticks_missed,
-        "began_late", (json_int_t)host->ticks_late, "worked_too_long",
-        (json_int_t)counts->ticks_worked_too_long, "joins", (json_int_t)host->joins, "denied",
-        (json_int_t)host->denied, "rewinds", (json_int_t)host->rewind_depth.count,
-        "resimulated_ticks", (json_int_t)counts->timeline.resimulated_ticks, "overload_highest",
-        (int)host->overload.highest, "memory_bytes", (json_int_t)host->memory_bytes);
+    json_t *part = hc_counters_object(&hc_sv_match_counters, counts);
+    json_object_set_new(part, "match", json_integer(number));
+    return part;
 }

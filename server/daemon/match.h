@@ -6,6 +6,7 @@
 /// of a daemon's only match plays without clients too, and no other follows it.
 #pragma once
 
+#include "common/programs/counters.h"
 #include "server/daemon/faults.h"
 #include "server/daemon/log.h"
 #include "server/daemon/npcs.h"
@@ -13,6 +14,7 @@
 #include "server/daemon/published.h"
 #include "server/daemon/report.h"
 #include "server/daemon/status.h"
+#include "server/daemon/udp.h"
 #include "server/daemon/wall_clock.h"
 #include "server/daemon/watchdog.h"
 #include "server/matches/placement.h"
@@ -36,12 +38,13 @@ struct hc_sv_match_setting {
 /// The counts of a match, of all its worlds, as the report has them.
 struct hc_sv_match_counts {
     uint64_t worlds, seed; ///< how many worlds it has had, and the seed of the present one
-    uint64_t ticks, client_ticks, ticks_worked_too_long;
-    uint64_t clients_now, clients_most;
-    struct hc_histogram tick_us;
+    uint64_t ticks, clients_now, clients_most;
+    struct hc_daemon_work work;
     struct hc_server_stats host;
     struct hc_timeline_stats timeline;
 };
+
+extern const struct hc_counters hc_sv_match_counters; ///< of struct hc_sv_match_counts
 
 /// One thread at a time calls the functions of a match: its worker's. Another thread may read
 /// `clients`, the published counts and the faults.
@@ -60,7 +63,7 @@ struct hc_sv_match {
     bool idle;               ///< the world waits for its first client
     uint64_t empty_us;       ///< when its last client went; 0: it has one, or never had
     uint64_t deadline_us;    ///< of the server; UINT64_MAX: idle
-    hc_tick counted_tick;    ///< newest tick in report.client_ticks
+    hc_tick counted_tick;    ///< newest tick in report.work.client_ticks
     uint64_t advance_us, send_us, other_us; ///< time worked since the last tick, for overload
     uint64_t busy_us;                       ///< time worked in the present window of the worker
     uint32_t load_scale;                    ///< of its work for overload, in 1/256

@@ -15,17 +15,12 @@ static json_t *client_part(void) {
 }
 
 static double client_seconds(const struct hc_sv_report *report) {
-    return (double)report->client_ticks / report->tick_rate;
+    return (double)report->work.client_ticks / report->tick_rate;
 }
 
 /// Bytes sent, with IP and UDP headers.
 static double bytes_down(const struct hc_server_stats *host) {
     return (double)host->bytes_out + HC_REPORT_OVERHEAD * (double)host->datagrams_out;
-}
-
-/// A count of handshake datagrams, which is known only if the kernel sorts them.
-static json_t *if_sorted(const struct hc_sv_report *report, uint64_t count) {
-    return report->udp.sorted ? json_integer((json_int_t)count) : json_null();
 }
 
 /// Denied CONNECTs by the name of the reason, without reasons that did not occur.
@@ -57,24 +52,19 @@ static json_t *latest_part(const struct hc_server_latest *latest) {
 static json_t *server_part(const struct hc_sv_report *report) {
     const struct hc_server_stats *host = report->host;
     json_t *server = json_pack(
-        "{s:o, s:o, s:{s:I}, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:O, s:O, s:O, "
-        "s:o, s:{s:o}}",
-        "tick_ms", hc_report_histogram(&report->tick_us, 1000), "cpu_us_per_client_tick",
-        hc_report_ratio((double)report->cpu_us, (double)report->client_ticks), "ticks_over_budget",
-        "worked_too_long", (json_int_t)report->ticks_worked_too_long, "resident_bytes",
-        (json_int_t)report->resident_bytes, "cpu_ms", (json_int_t)(report->cpu_us / 1000),
-        "client_ticks", (json_int_t)report->client_ticks, "denied_by_reason", denials(host),
-        "datagrams_refused", (json_int_t)refused(host), "receive_drops",
-        (json_int_t)report->udp.receive_drops, "send_errors", (json_int_t)report->udp.send_errors,
-        "handshakes_read", if_sorted(report, report->handshakes), "handshakes_dropped_unread",
-        if_sorted(report, report->udp.handshake_drops), "handshakes_ms_of_a_tick",
-        hc_report_histogram(&report->handshake_budget.ticks_us, 1000), "desyncs", report->desyncs,
-        "overflows", report->overflows, "hangs", report->hangs, "remembered_users",
-        hc_counters_object(&hc_counters_remembered, &host->remembered), "overload", "latest_client",
-        latest_part(&host->latest));
+        "{s:o, s:o, s:I, s:O, s:O, s:O, s:o, s:{s:o}}", "cpu_us_per_client_tick",
+        hc_report_ratio((double)report->process.cpu_us, (double)report->work.client_ticks),
+        "denied_by_reason", denials(host), "datagrams_refused", (json_int_t)refused(host),
+        "desyncs", report->desyncs, "overflows", report->overflows, "hangs", report->hangs,
+        "remembered_users", hc_counters_object(&hc_counters_remembered, &host->remembered),
+        "overload", "latest_client", latest_part(&host->latest));
     hc_counters_report(&hc_counters_server, host, server);
     hc_counters_report(&hc_counters_overload, &host->overload, server);
     hc_counters_report(&hc_counters_timeline, report->timeline, server);
+    hc_counters_report(&hc_counters_work, &report->work, server);
+    hc_counters_report(&hc_counters_process, &report->process, server);
+    hc_counters_report(&hc_counters_udp, &report->udp, server);
+    hc_counters_report(&hc_counters_lanes, report->sorted ? &report->lanes : NULL, server);
     return server;
 }
 

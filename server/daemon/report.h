@@ -1,9 +1,8 @@
 /// The daemon's report of a run, as JSON and as a table for people.
 #pragma once
 
+#include "common/programs/daemon_counters.h"
 #include "hindcast/server.h"
-#include "server/daemon/time_budget.h"
-#include "server/daemon/udp.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -13,15 +12,13 @@ struct hc_sv_report {
     uint64_t seed;                  ///< below 2^63, as a JSON integer
     uint16_t tick_rate;             ///< Hz
     uint64_t ticks;                 ///< of all matches
-    uint64_t duration_us, cpu_us;   ///< since the workers began
-    uint64_t client_ticks;          ///< connected clients, summed over the ticks
+    uint64_t duration_us;           ///< since the workers began
     unsigned clients_most;          ///< at once
-    size_t resident_bytes;          ///< of the process, when the report is made
-    struct hc_histogram tick_us;    ///< work of a tick: receiving, advancing and sending
-    uint64_t ticks_worked_too_long; ///< of these, ticks that took longer than a tick lasts
-    uint64_t handshakes;            ///< datagrams received that are not DATA
-    struct hc_sv_time_budget handshake_budget; ///< processor time of these and their answers
-    struct hc_sv_udp_stats udp;
+    struct hc_daemon_work work;
+    struct hc_daemon_process process;
+    struct hc_daemon_udp udp;
+    struct hc_daemon_lanes lanes;
+    bool sorted;                 ///< the kernel sorts datagrams into lanes
     json_t *desyncs, *overflows; ///< arrays, see faults.h; borrowed
     json_t *hangs;               ///< an array of the matches that hang, borrowed
     const struct hc_server_stats *host;

@@ -22,7 +22,7 @@ void hc_sv_status_add_tick(struct hc_sv_status *status, uint64_t work_us) {
 }
 
 static uint64_t over_budget(const struct hc_sv_report *report) {
-    return report->ticks_worked_too_long + report->host->ticks_late + report->host->ticks_missed;
+    return report->work.worked_too_long + report->host->ticks_late + report->host->ticks_missed;
 }
 
 static double per_s(uint64_t count, uint64_t before, uint64_t us) {
@@ -173,7 +173,7 @@ static void log_builds(struct hc_sv_status *status, struct hc_sv_log *log,
 /// Logs the ticks that were over budget, and those that were left out.
 static void log_ticks(struct hc_sv_status *status, struct hc_sv_log *log,
                       const struct hc_sv_report *report, bool last, uint64_t now_us) {
-    uint64_t late = report->host->ticks_late, worked = report->ticks_worked_too_long, fresh;
+    uint64_t late = report->host->ticks_late, worked = report->work.worked_too_long, fresh;
     uint64_t missed = report->host->ticks_missed;
     if (!is_due(&status->ticks, late + worked + missed, last, now_us, &fresh))
         return;

@@ -178,9 +178,15 @@ static void arm_timer(struct hc_sv_worker *worker) {
 
 /// Publishes the counts that are of no match.
 static void publish_own(struct hc_sv_worker *worker) {
-    struct hc_sv_worker_counts counts = {.udp = hc_sv_udp_stats(worker->runner->udp),
-                                         .handshakes = worker->handshakes,
-                                         .handshake_us = worker->handshake_budget.ticks_us};
+    struct hc_sv_udp_stats udp = hc_sv_udp_stats(worker->runner->udp);
+    struct hc_sv_worker_counts counts = {
+        .udp.receive_drops = udp.receive_drops,
+        .udp.send_errors = udp.send_errors,
+        .udp.handshakes_us = worker->handshake_budget.ticks_us,
+        .lanes.handshakes = worker->handshakes,
+        .lanes.handshake_drops = udp.handshake_drops,
+        .sorted = udp.sorted,
+    };
     hc_sv_published_write(&worker->counts, &counts);
 }
 

@@ -18,6 +18,7 @@
 
 #include "server/daemon/mailbox.h"
 #include "server/daemon/match.h"
+#include "server/daemon/time_budget.h"
 #include "server/daemon/udp.h"
 #include "server/daemon/watchdog.h"
 
@@ -44,9 +45,9 @@ struct hc_sv_run {
 
 /// The counts of a worker that are of none of its matches.
 struct hc_sv_worker_counts {
-    struct hc_sv_udp_stats udp;
-    uint64_t handshakes;              ///< datagrams received that are not DATA
-    struct hc_histogram handshake_us; ///< processor time of these in each period with some
+    struct hc_daemon_udp udp;
+    struct hc_daemon_lanes lanes;
+    bool sorted; ///< the kernel sorts datagrams into lanes
 };
 
 /// The thread of a worker, and what it alone uses.

@@ -3,6 +3,7 @@
 #include "client/bots/report.h"
 #include "common/programs/counters.h"
 #include "common/programs/report.h"
+#include "server/daemon/match.h"
 #include "server/daemon/report.h"
 #include "tests/run_suite.h"
 
@@ -18,6 +19,10 @@ struct counted {
 struct server {
     struct hc_server_stats stats;
     struct hc_timeline_stats timeline;
+    struct hc_daemon_work work;
+    struct hc_daemon_process process;
+    struct hc_daemon_udp udp;
+    struct hc_daemon_lanes lanes;
 };
 static const struct counted of_server[] = {
     {&hc_counters_server, "server.", offsetof(struct server, stats)},
@@ -25,7 +30,12 @@ static const struct counted of_server[] = {
     {&hc_counters_remembered, "server.remembered_users.",
      offsetof(struct server, stats.remembered)},
     {&hc_counters_timeline, "server.", offsetof(struct server, timeline)},
+    {&hc_counters_work, "server.", offsetof(struct server, work)},
+    {&hc_counters_process, "server.", offsetof(struct server, process)},
+    {&hc_counters_udp, "server.", offsetof(struct server, udp)},
+    {&hc_counters_lanes, "server.", offsetof(struct server, lanes)},
 };
+static const struct counted of_match[] = {{&hc_sv_match_counters, "", 0}};
 static const struct counted of_clients[] = {
     {&hc_counters_link, "client.", offsetof(struct hc_cl_fleet_result, all)},
     {&hc_counters_world, "client.", offsetof(struct hc_cl_fleet_result, full)},
@@ -86,6 +96,10 @@ static void is_shown(const struct hc_counter *row, const json_t *value, const vo
         break;
     case HC_COUNTER_FLAG:
         ck_assert(json_is_true(value));
+        break;
+    case HC_COUNTER_MEAN:
+        ck_assert_double_eq_tol(json_real_value(value) * scale,
+                                (double)numbers[0] / (double)numbers[1], 1e-6);
         break;
     case HC_COUNTER_CAUSES:
         for (unsigned i = 0; i < HC_STATUS_COUNT; i++)
@@ -167,7 +181,12 @@ static json_t *report_of_server(const struct server *server) {
                                   .overflows = json_array(),
                                   .hangs = json_array(),
                                   .host = &server->stats,
-                                  .timeline = &server->timeline};
+                                  .timeline = &server->timeline,
+                                  .work = server->work,
+                                  .process = server->process,
+                                  .udp = server->udp,
+                                  .lanes = server->lanes,
+                                  .sorted = true};
     json_t *json = hc_sv_report_json(&report);
     ck_assert_ptr_nonnull(json);
     json_decref(report.desyncs);
@@ -194,6 +213,17 @@ START_TEST(each_counter_of_a_server_is_in_the_report_of_hindcastd) {
 }
 END_TEST
 
+START_TEST(each_counter_of_a_match_is_in_its_part_of_the_report) {
+    static struct hc_sv_match_counts counts;
+    fill(of_match, &counts);
+    json_t *part = hc_sv_match_report(3, &counts);
+    are_shown(of_match, &counts, part);
+    are_distinct(of_match, 1);
+    is_number(at(part, "", "match"), 3);
+    json_decref(part);
+}
+END_TEST
+
 START_TEST(each_counter_of_several_matches_is_summed_by_its_kind) {
     static struct server one, other, sum;
     fill_server(&one);
@@ -203,6 +233,11 @@ START_TEST(each_counter_of_several_matches_is_summed_by_its_kind) {
         hc_sv_report_add_stats(&sum.stats, swapped ? &one.stats : &other.stats);
         hc_counters_add(&hc_counters_timeline, &sum.timeline,
                         swapped ? &one.timeline : &other.timeline);
+        hc_counters_add(&hc_counters_work, &sum.work, swapped ? &one.work : &other.work);
+        hc_counters_add(&hc_counters_process, &sum.process,
+                        swapped ? &one.process : &other.process);
+        hc_counters_add(&hc_counters_udp, &sum.udp, swapped ? &one.udp : &other.udp);
+        hc_counters_add(&hc_counters_lanes, &sum.lanes, swapped ? &one.lanes : &other.lanes);
         for (size_t l = 0; l < OF_SERVER; l++)
             are_sums(&of_server[l], &one, &other, &sum);
     }
@@ -285,6 +320,7 @@ int main(void) {
     Suite *suite = suite_create("counters");
     TCase *tests = tcase_create("counters");
     tcase_add_test(tests, each_counter_of_a_server_is_in_the_report_of_hindcastd);
+    tcase_add_test(tests, each_counter_of_a_match_is_in_its_part_of_the_report);
     tcase_add_test(tests, each_counter_of_several_matches_is_summed_by_its_kind);
     tcase_add_test(tests, each_counter_of_clients_is_in_the_report_of_hindcast_load);
     tcase_add_test(tests, each_counter_of_several_processes_is_summed_by_its_kind);
