@@ -36,6 +36,8 @@ class Processes:
         self.stopped = False
 
     def begin(self, command: list[str], **streams) -> subprocess.Popen:
+        if self.stopped:
+            sys.exit("interrupted")
         process = subprocess.Popen([*LIMITED, *command], stdin=subprocess.DEVNULL,
                                    start_new_session=True, **streams)
         self.running.add(process)

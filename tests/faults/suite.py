@@ -1,23 +1,27 @@
-"""The tests of the suite that may find a changed file, the cheapest first."""
+"""The tests of the suite that may find a changed file: a known one and those of the file's own name first,
+then the cheapest first."""
 
+import functools
 import json
 import re
 import sys
 import threading
 import time
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 from hunt import failure_of, hunt
-from planting import GROUNDS, WORKERS, Ground, Grounds, digest_of, run
+from planting import GROUND, WORKERS, Ground, Planted, digest_of, planted, run
 
+PROGRAMS = r"tests/test_\w+|bin/(fuzz_\w+|exact_histories|hc_storm)"
 LABELS = {"unit", "scenario", "corpus"}  # of ctest
 HISTORIES = 1000
 STORM = "hc_storm"
-SEEDS = ((1, 20), (21, 100), (101, 300), (301, 2000))  # some after the other
+# The tests that end in so many seconds with the sources as they are, and the seeds after them.
+TIERS = ((3, (1, 20)), (12, (21, 100)), (3600, (101, 300)), (3600, (301, 2000)))
 BOUND_S, BOUND_FACTOR = 20, 10  # a test that takes longer has found the change
-BATCH = 8  # programs that are linked at once
 
 
 class Step(NamedTuple):
@@ -31,6 +35,13 @@ class Outcome(NamedTuple):
     by: str | None  # the step that found the change, or NOTHING; None: none did
     why: str
     other: int  # seeds that took another course, if no step found the change
+    seconds: float
+
+    @property
+    def first(self) -> str | None:
+        """The step that would find the change soonest."""
+        seed = re.match(r"seed (\d+):", self.why)
+        return f"{STORM} {seed[1]}..{seed[1]}" if self.by and self.by.startswith(STORM) and seed else self.by
 
 
 NOTHING = "nothing"  # stands for the step if the change does not compile, or changes no object
@@ -58,125 +69,130 @@ class Results:
             fresh.replace(self.path)
 
 
-def symbols_of(path: Path, *options: str) -> set[str]:
-    """The names that an object or a program defines."""
-    lines = run("nm", "--defined-only", *options, path).splitlines()
-    return {line.split()[-1] for line in lines if line}
+def storm(first: int, last: int) -> Step:
+    return Step(f"{STORM} {first}..{last}", f"bin/{STORM}", (), (first, last))
 
 
-def steps_of(ground: Ground) -> list[Step]:
-    """ctest's tests that are programs of the build, exact_histories, and the seeds of hc_storm."""
+def tests_of(ground: Ground) -> list[Step]:
+    """ctest's tests that are programs of the build, and exact_histories."""
     tree, objects = str(ground.tree), str(ground.objects)
     tests = json.loads(run("ctest", "--test-dir", objects, "--show-only=json-v1"))["tests"]
     steps = []
     for test in tests:
         properties = {entry["name"]: entry["value"] for entry in test["properties"]}
+        if not LABELS & set(properties.get("LABELS", ())):
+            continue
         program, *arguments = test["command"]
-        if LABELS & set(properties.get("LABELS", ())) and program.startswith(objects):
+        if program.startswith(objects):
             steps.append(Step(test["name"], program[len(objects) + 1:],
                               tuple(text.replace(tree, "{tree}") for text in arguments), None))
-    steps.append(Step("exact_histories", "bin/exact_histories", ("--histories", str(HISTORIES)), None))
-    for seeds in SEEDS:
-        steps.append(Step(f"{STORM} {seeds[0]}..{seeds[1]}", f"bin/{STORM}", (), seeds))
-    return steps
+    return [*steps, Step("exact_histories", "bin/exact_histories", ("--histories", str(HISTORIES)), None)]
 
 
 class Suite:
-    """All steps, measured with the sources as they are, which must pass."""
+    """All tests, and the seeds of hc_storm. Each step must pass with the sources as they are, which is shown
+    when it is first needed."""
 
-    def __init__(self, grounds: Grounds):
-        self.results = Results(GROUNDS / "results.json")
-        ground = grounds.all[0]
-        steps = steps_of(ground)
-        self.basis = {step.name: self.basis_of(ground, step) for step in steps}
-        self.objects = {file: digest_of((ground.objects / name).read_bytes())
-                        for file, name in ground.object_of.items()}
-        self.exports = {file: symbols_of(ground.objects / name, "--extern-only")
-                        for file, name in ground.object_of.items()}
-        self.names = {program: symbols_of(ground.objects / program)
-                      for program in {step.program for step in steps}}
+    def __init__(self, ground: Ground):
         self.ground = ground
-        self.traces: dict[str, str] = {}
-        with ThreadPoolExecutor(WORKERS) as pool:
-            self.seconds = dict(zip([step.name for step in steps], pool.map(self.measure, steps)))
-        self.steps = sorted(steps, key=lambda step: self.seconds[step.name])
+        self.results = Results(GROUND / "results.json")
+        self.tests = tests_of(ground)
+        self.locks: dict[str, threading.Lock] = defaultdict(threading.Lock)
 
-    @staticmethod
-    def basis_of(ground: Ground, step: Step) -> str:
+    @functools.cache
+    def basis_of(self, step: Step) -> str:
         """Changes with the program, its arguments and its stored inputs."""
-        parts = [(ground.objects / step.program).read_bytes(), repr(step[1:])]
+        parts = [(self.ground.objects / step.program).read_bytes(), repr(step[1:])]
         for argument in step.arguments:
-            path = Path(argument.format(tree=ground.tree))
+            path = Path(argument.format(tree=self.ground.tree))
             if "{tree}" in argument:
                 parts += [file.read_bytes() for file in sorted([path, *path.rglob("*")]) if file.is_file()]
         return digest_of(*parts)
 
-    def measure(self, step: Step) -> float:
-        """Seconds of a step that passes."""
-        basis = self.basis[step.name]
-        known = self.results.get("times", step.name, basis)
-        if known is None:
-            begun = time.monotonic()
-            failure, traces = self.play(self.ground, step, 3600)
-            if failure is not None:
-                sys.exit(f"the sources as they are fail {step.name}: {failure}")
-            known = [time.monotonic() - begun, traces]
-            self.results.put("times", step.name, basis, known)
-        self.traces.update(known[1])
-        return known[0]
+    def measure(self, step: Step, bound_s: float = 3600) -> tuple[float, dict[str, str]] | None:
+        """Seconds of a step that passes, and the traces of its seeds. None: it takes longer than the bound."""
+        with self.locks[step.name]:
+            basis = self.basis_of(step)
+            seconds, traces = self.results.get("times", step.name, basis) or (0, None)
+            if traces is None and seconds < bound_s:
+                begun = time.monotonic()
+                failure, traces = self.play(self.ground.objects / step.program, step, bound_s)
+                seconds = time.monotonic() - begun
+                if failure is not None and seconds < bound_s:
+                    sys.exit(f"the sources as they are fail {step.name}: {failure}")
+                self.results.put("times", step.name, basis, (seconds, None if failure else traces))
+                traces = None if failure else traces
+        return (seconds, traces) if traces is not None and seconds < bound_s else None
 
-    @staticmethod
-    def play(ground: Ground, step: Step, bound_s: float) -> tuple[str | None, dict[str, str]]:
+    def play(self, program: Path, step: Step, bound_s: float) -> tuple[str | None, dict[str, str]]:
         """Why the step fails, or None; and the traces of its seeds."""
-        program = ground.objects / step.program
         if step.seeds is not None:
             return hunt(program, *step.seeds)
-        command = [str(program), *(text.format(tree=ground.tree) for text in step.arguments)]
-        return failure_of(command, str(ground.tree), bound_s), {}
+        command = [str(program), *(text.format(tree=self.ground.tree) for text in step.arguments)]
+        return failure_of(command, str(self.ground.tree), bound_s), {}
 
-    def steps_for(self, file: str, seeds: int) -> list[Step]:
-        """Those that link the file, up to so many seeds; all if it is a header."""
-        steps = [step for step in self.steps if step.seeds is None or step.seeds[1] <= seeds]
-        if file not in self.exports:
-            return steps
-        return [step for step in steps if self.exports[file] <= self.names[step.program]]
+    @functools.cache
+    def tier(self, number: int) -> list[Step]:
+        """The tests of a tier, the cheapest first."""
+        slower_than = TIERS[number - 1][0] if number > 0 else 0
+        with self.locks["tiers"], ThreadPoolExecutor(WORKERS) as pool:
+            measured = zip(self.tests, pool.map(lambda step: self.measure(step, TIERS[number][0]), self.tests))
+        seconds = {step: known[0] for step, known in measured if known is not None}
+        return sorted((step for step in seconds if seconds[step] >= slower_than), key=seconds.__getitem__)
 
-    def judge(self, ground: Ground, file: str, text: str, seeds: int) -> Outcome:
-        """Plays the steps with `text` as the file's, up to the first that fails. Steps that passed
-        in an earlier run are not played again."""
+    def named(self, name: str) -> list[Step]:
+        """The step of that name, if there is one."""
+        if found := re.fullmatch(rf"{STORM} (\d+)\.\.(\d+)", name):
+            return [storm(int(found[1]), int(found[2]))]
+        return [step for step in self.tests if step.name == name]
+
+    def steps_for(self, file: str, seeds: int, first: str):
+        """The steps in their order, up to so many seeds. Some come twice."""
+        yield from self.named(first)
+        yield from (step for step in self.tests if step.name.endswith(f"_{Path(file).stem}"))
+        for number, (_, some) in enumerate(TIERS):
+            yield from self.tier(number)
+            if some[1] <= seeds:
+                yield storm(*some)
+
+    def judge(self, file: str, text: str, seeds: int, first: str = "") -> Outcome:
+        """Plays the steps with `text` as the file's, `first` first, up to the first that fails. Steps that
+        passed in an earlier run are not played again."""
         key = f"{file} {digest_of(text)}"
-        steps = self.steps_for(file, seeds)
-        original = self.objects.get(file, "")
-        known = self.results.get("changes", key, original)
-        if known is not None and (known["by"] == NOTHING or
-                                  known["by"] and self.basis.get(known["by"]) == known["basis"]):
-            return Outcome(known["by"], known["why"], 0)
-        passed = set(known["passed"]) if known is not None else set()
-        left = [step for step in steps if self.basis[step.name] not in passed]
-        outcome = Outcome(None, "", known["other"] if known is not None else 0)
-        if left:
-            with ground.changed(file, text):
-                outcome = self.search(ground, file, left, outcome.other)
-        passed |= {self.basis[step.name] for step in steps}
-        self.results.put("changes", key, original, {
-            "by": outcome.by, "why": outcome.why, "basis": self.basis.get(outcome.by),
-            "passed": sorted(passed) if outcome.by is None else [], "other": outcome.other})
+        basis = digest_of(*((self.ground.objects / name).read_bytes() for name in self.ground.objects_of(file)))
+        known = self.results.get("changes", key, basis) or {"by": None, "passed": {}}
+        if known["by"] == NOTHING or known["by"] and known["basis"] in map(self.basis_of, self.named(known["by"])):
+            return Outcome(known["by"], known["why"], 0, known["seconds"])
+        begun = time.monotonic()
+        passed = known["passed"]  # seeds that took another course, by the basis of the step
+        with planted(self.ground, file, text) as change:
+            step, why = self.search(change, self.steps_for(file, seeds, first), passed)
+        by = step.name if step is not None else NOTHING if why else None
+        outcome = Outcome(by, why, sum(passed.values()), time.monotonic() - begun)
+        self.results.put("changes", key, basis, {
+            "by": by, "why": why, "basis": step and self.basis_of(step),
+            "passed": passed, "seconds": outcome.seconds})
         return outcome
 
-    def search(self, ground: Ground, file: str, steps: list[Step], other: int) -> Outcome:
-        name = ground.object_of.get(file)
-        if name is not None:
-            if not ground.build(name):
-                return Outcome(NOTHING, "does not compile", 0)
-            if digest_of((ground.objects / name).read_bytes()) == self.objects[file]:
-                return Outcome(NOTHING, "compiles to the same", 0)
-        for at, step in enumerate(steps):
-            batch = {later.program for later in steps[at: at + BATCH]}
-            if at % BATCH == 0 and not ground.build(*sorted(batch)):
-                return Outcome(NOTHING, "does not compile", 0)
-            bound_s = BOUND_S + BOUND_FACTOR * self.seconds[step.name]
-            failure, traces = self.play(ground, step, bound_s)
+    def search(self, change: Planted, steps, passed: dict[str, int]) -> tuple[Step | None, str]:
+        """The first step that fails, and why; without a step, why there is nothing to find. Adds those that
+        pass to `passed`."""
+        if not change.compile():
+            return None, "does not compile"
+        if not change.objects:
+            return None, "compiles to the same"
+        for step in steps:
+            if self.basis_of(step) in passed or not change.objects_in(step.program):
+                continue
+            program = change.link(step.program)
+            if program is None:
+                return None, "cannot be linked"
+            measured = self.measure(step)
+            if measured is None:
+                sys.exit(f"{step.name} takes longer than an hour with the sources as they are")
+            seconds, traces = measured
+            failure, seen = self.play(program, step, BOUND_S + BOUND_FACTOR * seconds)
             if failure is not None:
-                return Outcome(step.name, re.sub(r"\s+", " ", failure), 0)
-            other += sum(self.traces[seed] != trace for seed, trace in traces.items())
-        return Outcome(None, "", other)
+                return step, re.sub(r"\s+", " ", failure)
+            passed[self.basis_of(step)] = sum(traces[seed] != trace for seed, trace in seen.items())
+        return None, ""

@@ -11,10 +11,11 @@ caught.
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import NamedTuple
 
 from hunt import kill_session
-from planting import Fault, Ground, Grounds, check_places, planted_text
+from planting import Fault, Ground, check_places, each, planted, planted_text
 
 PROGRAM = "bin/exact_histories"
 SECONDS = 120  # a fault may make the program loop forever
@@ -221,11 +222,10 @@ class Caught(NamedTuple):
     why: str
 
 
-def play(ground: Ground, histories: int) -> Caught | None:
+def play(program: Path, histories: int) -> Caught | None:
     """None: no history differed, and the program succeeded."""
-    command = [str(ground.objects / PROGRAM), "--histories", str(histories)]
-    played = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              errors="replace", start_new_session=True)
+    played = subprocess.Popen([str(program), "--histories", str(histories)], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
     try:
         output, _ = played.communicate(timeout=SECONDS)
     except subprocess.TimeoutExpired:
@@ -242,28 +242,27 @@ def play(ground: Ground, histories: int) -> Caught | None:
     return Caught(str(int(history[1]) + 1), (why[1] or why[2]) if why else history[0])
 
 
+def judge(ground: Ground, name: str, histories: int) -> Caught | None:
+    """None: the fault was not caught."""
+    with planted(ground, FAULTS[name].file, planted_text(name, FAULTS[name])) as change:
+        program = change.link(PROGRAM) if change.compile() else None
+        return play(program, histories) if program is not None else Caught("never", "does not compile")
+
+
 def main() -> None:
     histories = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-
-    def work(ground: Ground, name: str | None) -> Caught | None:
-        if name is None:
-            return play(ground, histories)
-        with ground.changed(FAULTS[name].file, planted_text(name, FAULTS[name])):
-            return play(ground, histories) if ground.build(PROGRAM) else Caught("never", "does not compile")
-
     check_places(FAULTS)
+    ground = Ground(PROGRAM)
+    caught = play(ground.objects / PROGRAM, histories)
+    if caught is not None:
+        sys.exit(f"the unchanged sources do not pass: {caught.why}")
     missed = 0
-    names = [None, *FAULTS]
     print(f"{'fault':28} {'histories':>9}  first difference")
-    for name, caught in zip(names, Grounds(PROGRAM).each(names, work)):
-        if name is None and caught is not None:
-            sys.exit(f"the unchanged sources do not pass: {caught.why}")
-        if name is None:
-            caught = Caught(str(histories), "nothing")
-        elif caught is None:
-            caught = Caught("never", f"MISSED: {FAULTS[name].what}")
+    print(f"{'none':28} {histories:>9}  nothing", flush=True)
+    for name, caught in zip(FAULTS, each(list(FAULTS), lambda name: judge(ground, name, histories))):
+        caught = caught or Caught("never", f"MISSED: {FAULTS[name].what}")
         missed += caught.after == "never"
-        print(f"{name or 'none':28} {caught.after:>9}  {caught.why}", flush=True)
+        print(f"{name:28} {caught.after:>9}  {caught.why}", flush=True)
     sys.exit(1 if missed > 0 else 0)
 
 

@@ -582,10 +582,10 @@ FAULTS = {
         "    hc_bytes_put_u16(&writer, 0);\n",
     ),
     "path-four-times": Fault(
-        "proto/limits.h",
+        "server/validation.c",
         "an address that is not validated is sent four bytes for each that came",
-        "HC_PATH_FACTOR = 3,",
-        "HC_PATH_FACTOR = 4,",
+        "<= HC_PATH_FACTOR * validation->bytes_in;",
+        "<= (HC_PATH_FACTOR + 1) * validation->bytes_in;",
     ),
     "path-unasked": Fault(
         "server/path.c",
