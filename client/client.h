@@ -14,8 +14,9 @@ struct hc_client {
     struct hc_client_config config; ///< The whole configuration, without entropy.
     struct hc_client_stats stats;
     enum hc_client_state state;
-    uint64_t begun_us; ///< The client was created at this time.
-    uint64_t lost_us;  ///< The connection was lost at this time, in HC_CLIENT_RECONNECTING.
+    uint64_t begun_us;    ///< The client was created at this time.
+    uint64_t advanced_us; ///< The newest hc_client_advance was at this time.
+    uint64_t lost_us;     ///< The connection was lost at this time, in HC_CLIENT_RECONNECTING.
     struct hc_cl_events events;
     struct hc_cl_link link;
     struct hc_cl_timing timing;

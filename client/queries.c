@@ -1,5 +1,6 @@
 /// Owns the reads of a game that does not draw: states, ticks and counts.
 #include "client/client.h"
+#include "common/elapsed.h"
 #include "client/predict.h"
 
 enum hc_client_state hc_client_state(const struct hc_client *client) {
@@ -65,7 +66,13 @@ bool hc_client_recent(const struct hc_client *client, struct hc_client_recent *r
     recent->jitter_us = link->connection.rttvar_us;
     recent->loss_up_ppm = link->losses.up_ppm;
     recent->loss_down_ppm = hc_cl_losses_down_ppm(&link->connection.received);
-    recent->input_buffer = hc_cl_newest_buffer(&link->newest);
+    recent->margin_known = link->margin.known;
+    recent->margin_min_us = link->margin.min_us;
+    recent->margin_median_us = link->margin.median_us;
+    recent->snapshot_age_us = hc_since(link->newest.at_us, client->advanced_us);
+    recent->rtt_min_us = link->trend.rtt_min_us;
+    recent->drift_known = link->trend.drift_known;
+    recent->drift_ppm = link->trend.drift_ppm;
     recent->predicted_ticks = client->timing.head - link->newest.snapshot.tick;
     struct hc_cl_behind behind = hc_cl_predict_behind(client);
     recent->rollback_ticks = behind.rollback;

@@ -298,7 +298,7 @@ static void take_snapshot(struct hc_client *client, const struct received *recei
         HC_MARK("snapshot-overtaken");
         client->stats.snapshots_stale++;
     } else {
-        hc_cl_link_take_snapshot_time(link, received->header, accepted, now_us);
+        hc_cl_link_take_sensors(link, received->header, accepted, now_us);
     }
     if (received->world.snapshot != NULL)
         take_into_world(client, received->world.snapshot, overtaken, now_us);
@@ -309,7 +309,7 @@ static void take_snapshot(struct hc_client *client, const struct received *recei
         put_event(client, HC_CLIENT_EVENT_PLAYING);
     }
     if (!overtaken)
-        hc_cl_newest_take(&link->newest, received->header);
+        hc_cl_newest_take(&link->newest, received->header, now_us);
 }
 
 /// Takes the names of players. A light client has read none.
@@ -507,6 +507,7 @@ void hc_client_advance(struct hc_client *client, uint64_t now_us) {
     struct hc_cl_link *link = &client->link;
     if (client->state == HC_CLIENT_CLOSED)
         return;
+    client->advanced_us = now_us;
     if (now_us >= timeout_us(client)) {
         time_out(client, now_us);
         if (client->state == HC_CLIENT_CLOSED)

@@ -1,6 +1,6 @@
 /// Datagrams: their fixed layouts.
 ///
-/// Little-endian. `magic` is the seven bytes "HCAST02"; offsets follow from the widths.
+/// Little-endian. `magic` is the seven bytes "HCAST03"; offsets follow from the widths.
 ///
 ///     HELLO   01 1200  kind 1 | magic 7 | protocol_id 8 | client_nonce 16 | zeros 1168
 ///     COOKIE  02   44  kind | magic | client_nonce 16 | slot 4 | cookie 16
@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HC_DATAGRAM_MAGIC "HCAST02"
+#define HC_DATAGRAM_MAGIC "HCAST03"
 
 enum hc_datagram_kind {
     HC_DATAGRAM_NONE = 0, ///< not a datagram of this protocol

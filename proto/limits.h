@@ -131,7 +131,12 @@ enum {
     HC_SNAPSHOT_INPUTS_NEAR = 8,       ///< ticks of inputs that go with a player's unit
     HC_GAME_EVENTS_TICKS = 1024,       ///< final ticks whose game events may still be sent
     HC_GAME_EVENTS_MAX = 512,          ///< game events in a snapshot
-    HC_SNAPSHOT_CHAIN_TICKS = 16, ///< heads of a group, whose first snapshot has the chain hash
+    HC_SNAPSHOT_CHAIN_TICKS = 16,  ///< heads of a group, whose first snapshot has the chain hash
+    HC_MARGIN_UNIT_US = 250,       ///< of a margin, rounded down
+    HC_MARGIN_MAX = INT16_MAX,     ///< units of a margin, at most; at least -HC_MARGIN_MAX - 1
+    HC_MARGIN_SAMPLES = 256,       ///< margins of a client that its report covers, at most
+    HC_MARGIN_WINDOW_US = 1000000, ///< age of the margins that a report covers, at most
+    HC_MARGIN_REPORT_US = 100000,  ///< from one report of the margin to the next, at most
     /// Heads from the newest back to a correction's baseline.
     HC_SNAPSHOT_CORRECTION_AGE = HC_SNAPSHOT_BASELINE_TICKS,
 

@@ -7,9 +7,9 @@
 #include <sodium.h>
 #include <string.h>
 
-#define KEYS_LABEL "HCAST02 keys"
-#define CONTINUES_LABEL "HCAST02 continues"
-#define RESET_LABEL "HCAST02 reset"
+#define KEYS_LABEL "HCAST03 keys"
+#define CONTINUES_LABEL "HCAST03 continues"
+#define RESET_LABEL "HCAST03 reset"
 
 enum {
     KEYS_LABEL_SIZE = sizeof KEYS_LABEL - 1,

@@ -75,10 +75,10 @@ enum hc_status hc_seal_exchange(const uint8_t secret[static HC_EXCHANGE_KEY_SIZE
 
 /// Derives the keys of a connection:
 ///
-///     c2s | s2c = BLAKE2b-512("HCAST02 keys" | protocol_id 8 | token 244 | client_nonce 16 |
+///     c2s | s2c = BLAKE2b-512("HCAST03 keys" | protocol_id 8 | token 244 | client_nonce 16 |
 ///                             server_nonce 16 | cid 4 | client_key 32 | server_key 32 | shared 32,
 ///                             keyed by the token's secret)
-///     continues = BLAKE2b-256("HCAST02 continues", keyed by c2s | s2c)
+///     continues = BLAKE2b-256("HCAST03 continues", keyed by c2s | s2c)
 void hc_seal_derive(const struct hc_seal_material *material, struct hc_seal_keys *out);
 
 /// Starts to seal with `key`; once for each key.
@@ -107,7 +107,7 @@ enum hc_status hc_seal_open_data(const uint8_t key[static HC_SEAL_KEY_SIZE],
 /// The token of a RESET (RFC 9000, 10.3) for `cid`: only a server with `key` can compute it, even
 /// of an unknown connection. The sealed ACCEPT carries it to the client.
 ///
-///     reset_key   = BLAKE2b-256("HCAST02 reset", keyed by the token key)
+///     reset_key   = BLAKE2b-256("HCAST03 reset", keyed by the token key)
 ///     reset_token = BLAKE2b-128(cid 4 | audience 8 | ip 16 | port 2, keyed by reset_key)
 ///
 /// Its inputs survive a restart, or are in the DATA that RESET answers. `audience` is the server's

@@ -13,6 +13,8 @@ enum {
     BASE_FAR = 63, ///< all of them set: the excess over this follows
     BASE_GROUP = 8,
     HOW_BITS = 2,
+    SAMPLES_GROUP = 4,    ///< of the samples of a margin
+    MARGIN_GROUP = 5,     ///< of its minimum, and of the median beyond it
     AGE_BITS = 6,         ///< of base - older - 1
     CORRECTION_BITS = 7,  ///< of as_of - baseline - 1
     SENT_GROUP = 3,       ///< group of the lengths of runs of units that are sent again
@@ -69,6 +71,29 @@ static uint32_t get_base_age(struct hc_bits_reader *bits) {
     return age;
 }
 
+static void put_margin(struct hc_bits_writer *bits, const struct hc_margin *margin) {
+    int32_t min = margin->min, median = margin->median;
+    HC_ASSERT(margin->samples <= HC_MARGIN_SAMPLES && min <= median);
+    hc_bits_put_number(bits, margin->samples, SAMPLES_GROUP);
+    if (margin->samples == 0)
+        return;
+    hc_bits_put_number(bits, (uint32_t)(min < 0 ? -2 * min - 1 : 2 * min), MARGIN_GROUP);
+    hc_bits_put_number(bits, (uint32_t)(median - min), MARGIN_GROUP);
+}
+
+static struct hc_margin get_margin(struct hc_bits_reader *bits) {
+    struct hc_margin margin = {.samples =
+                                   (uint16_t)get_up_to(bits, SAMPLES_GROUP, HC_MARGIN_SAMPLES)};
+    if (margin.samples == 0)
+        return margin;
+    uint32_t zigzag = get_up_to(bits, MARGIN_GROUP, 2 * HC_MARGIN_MAX + 1);
+    int32_t half = (int32_t)(zigzag / 2), min = zigzag % 2 == 0 ? half : -half - 1;
+    uint32_t above = get_up_to(bits, MARGIN_GROUP, (uint32_t)(HC_MARGIN_MAX - min));
+    margin.min = (int16_t)min;
+    margin.median = (int16_t)(min + (int32_t)above);
+    return margin;
+}
+
 void hc_snapshot_put(struct hc_bits_writer *bits, const struct hc_snapshot *snapshot) {
     HC_ASSERT(snapshot->tick <= snapshot->as_of && snapshot->refused_before <= snapshot->as_of);
     HC_ASSERT(snapshot->final <= snapshot->as_of && snapshot->own_count <= HC_OWN_PLAYERS_MAX);
@@ -94,6 +119,9 @@ void hc_snapshot_put(struct hc_bits_writer *bits, const struct hc_snapshot *snap
         hc_bits_put(bits, snapshot->how, HOW_BITS);
     for (unsigned i = 0; i < snapshot->own_count; i++)
         hc_bits_put_number(bits, snapshot->complete[i] + 1 - snapshot->tick, 3);
+    hc_bits_put(bits, snapshot->has_margin, 1);
+    if (snapshot->has_margin)
+        put_margin(bits, &snapshot->margin);
 }
 
 /// The tick nearest to `near` with the low half `low`.
@@ -130,6 +158,9 @@ void hc_snapshot_get(struct hc_bits_reader *bits, hc_tick near, uint8_t own_coun
         bits->failed |= next == 0; // there is no tick before 0
         out->complete[i] = next - 1;
     }
+    out->has_margin = hc_bits_get(bits, 1) != 0;
+    if (out->has_margin)
+        out->margin = get_margin(bits);
 }
 
 // ---- Forced inputs, roster changes --------------------------------------------------------------

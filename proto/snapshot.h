@@ -6,8 +6,11 @@
 ///     header     := as_of:16  number8(phase_us)  number8(ack_delay_us)  number4(as_of - tick)
 ///                   number5(as_of - refused_before)  number4(as_of - final)  hash:32
 ///                   has_chain:1 [chain:64]  has_base:1 [base_age how:2]
-///                   number3(A + 1 - tick) for each own player
+///                   number3(A + 1 - tick) for each own player  has_margin:1 [margin]
 ///     base_age   := as_of - base - 1 : 6, or 63:6 number8(as_of - base - 64)
+///     margin     := number4(samples)  [number5(zigzag(min)) number5(median - min)]; without
+///     samples
+///                   nothing follows
 ///     forced     := 1 own:2 number5(tick - first) number3(count - 1) forced   | 0
 ///     roster     := 1 number6(player) number4(zigzag(at - tick)) leave:1 roster       | 0
 ///     names      := [again] number4(count) { number4(units skipped before it) from }
@@ -56,6 +59,15 @@ enum {
     HC_CHAIN_KEY_SIZE = 16,   ///< bytes
 };
 
+/// The margin of a client's inputs over the last second: how long before its tick began at the
+/// server the newest input of a DATA came, negative if it came later. In units of
+/// HC_MARGIN_UNIT_US, rounded down.
+struct hc_margin {
+    uint16_t samples; ///< DATA in that second, [0, HC_MARGIN_SAMPLES]; 0: the margin is unknown
+    int16_t min;      ///< of the least one; 0 without samples
+    int16_t median;   ///< of the lower median, at least `min`; 0 without samples
+};
+
 struct hc_snapshot {
     hc_tick as_of;          ///< head of the snapshot: the server tick when it was sent
     uint32_t phase_us;      ///< since that tick was due, [0, HC_PHASE_MAX_US]
@@ -73,6 +85,8 @@ struct hc_snapshot {
     uint8_t own_count;         ///< [0, HC_OWN_PLAYERS_MAX], known from WELCOME
     hc_tick complete[HC_OWN_PLAYERS_MAX]; ///< A of each own player, in WELCOME's order; all at
                                           ///< least tick - 1
+    bool has_margin;
+    struct hc_margin margin; ///< with has_margin; without it the report before goes on
 };
 
 /// A roster change: a join or a leave.

@@ -205,7 +205,7 @@ static bool build(struct hc_server *server, const struct hc_sv_secrets *secrets)
 }
 
 struct hc_sv_secrets hc_sv_host_secrets(const uint8_t secret[static HC_SERVER_SECRET_SIZE]) {
-    static const uint8_t label[] = "HCAST02 world";
+    static const uint8_t label[] = "HCAST03 world";
     struct hc_sv_secrets secrets;
     _Static_assert(sizeof secrets >= crypto_generichash_BYTES_MIN &&
                        sizeof secrets <= crypto_generichash_BYTES_MAX,

@@ -110,15 +110,25 @@ static uint32_t ticks_in_time(const struct hc_server *server,
     return message->count < most ? message->count : most;
 }
 
+/// Notes how late the newest input of a datagram is, and its margin. A refused stamp beyond the
+/// future must not hide later ones.
+static void note_newest(struct hc_server *server, struct hc_sv_peer *peer,
+                        const struct hc_input_message *message, uint64_t arrived_us) {
+    hc_tick newest = hc_tick_min(message->first + message->count - 1,
+                                 hc_timeline_head(server->timeline) + server->test.future);
+    hc_sv_lateness_input(&peer->lateness, newest);
+    hc_sv_margin_input(&peer->margin, newest, hc_sv_schedule_due_us(&server->schedule, newest + 1),
+                       arrived_us);
+}
+
 void hc_sv_inputs_put(struct hc_server *server, struct hc_sv_peer *peer, hc_tick acked,
-                      const struct hc_input_message *message, struct hc_input_run *run) {
+                      const struct hc_input_message *message, struct hc_input_run *run,
+                      uint64_t arrived_us) {
     struct hc_sv_client *client = &peer->replication;
     hc_sv_client_report(client, message->client_tick, message->display_offset);
     hc_tick oldest = oldest_shown(client, acked);
-    if (message->count > 0) // a refused stamp beyond the future must not hide later ones
-        hc_sv_lateness_input(&peer->lateness,
-                             hc_tick_min(message->first + message->count - 1,
-                                         hc_timeline_head(server->timeline) + server->test.future));
+    if (message->count > 0)
+        note_newest(server, peer, message, arrived_us);
     uint32_t count = ticks_in_time(server, message);
     for (unsigned own = 0; own < client->own_count; own++) {
         if (!hc_sv_clients_plays(&server->clients, peer, client->own[own]))

@@ -7,10 +7,11 @@
 /// The peer's late limit, ticks.
 uint32_t hc_sv_inputs_late_limit(const struct hc_server *server, const struct hc_sv_peer *peer);
 
-/// Takes the inputs of a datagram; `acked` is the tick of the newest snapshot that the client has
-/// acked before, or HC_NO_TICK.
+/// Takes the inputs of a datagram that came at `arrived_us`; `acked` is the tick of the newest
+/// snapshot that the client has acked before, or HC_NO_TICK.
 void hc_sv_inputs_put(struct hc_server *server, struct hc_sv_peer *peer, hc_tick acked,
-                      const struct hc_input_message *message, struct hc_input_run *run);
+                      const struct hc_input_message *message, struct hc_input_run *run,
+                      uint64_t arrived_us);
 
 /// Forces the unknown inputs of a peer's player before the tick `before`, counts them and records
 /// them for the peer's snapshots.

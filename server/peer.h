@@ -19,6 +19,7 @@
 #include "proto/message.h"
 #include "server/contest.h"
 #include "server/lateness.h"
+#include "server/margin.h"
 #include "server/names.h"
 #include "server/replication/client.h"
 #include "server/validation.h"
@@ -116,6 +117,7 @@ struct hc_sv_peer {
     struct hc_sv_former former; ///< until a DATA arrives on the present connection
     uint64_t unproven_us;       ///< the end of all wrong proofs of `continues` at the allowed rate
     struct hc_sv_lateness lateness; ///< of the inputs of the session
+    struct hc_sv_margin margin;     ///< of the inputs of the connection
     struct hc_sv_narrow narrow;
     uint8_t newest_input[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX];
     struct hc_connection connection;

@@ -11,7 +11,8 @@
 struct received {
     bool has_input, has_close, has_response, has_events, has_unreliable, has_compare;
     uint8_t response[HC_PATH_SIZE];
-    hc_tick acked; ///< the tick of the newest snapshot that the client had acked before
+    uint64_t arrived_us; ///< when the kernel received the datagram
+    hc_tick acked;       ///< the tick of the newest snapshot that the client had acked before
     struct hc_input_message input;
     struct hc_input_run run;
     struct hc_close close;
@@ -127,7 +128,8 @@ static void apply(struct hc_server *server, struct hc_sv_peer *peer, const struc
     if (received->has_unreliable)
         take_unreliable(server, peer);
     if (received->has_input)
-        hc_sv_inputs_put(server, peer, received->acked, &received->input, &received->run);
+        hc_sv_inputs_put(server, peer, received->acked, &received->input, &received->run,
+                         received->arrived_us);
     if (received->has_compare)
         hc_sv_desync_ask(&server->world, peer, &received->compare);
     if (received->has_close && received->close.reason == HC_CLOSE_DESYNC) {
@@ -156,7 +158,7 @@ static enum hc_status receive_last(struct hc_server *server, struct hc_sv_peer *
 enum hc_status hc_sv_receive_data(struct hc_server *server, const struct hc_address *from,
                                   const uint8_t *bytes, size_t size, uint64_t now_us) {
     struct hc_data data;
-    struct received received = {.has_input = false};
+    struct received received = {.arrived_us = now_us};
     enum hc_status status = hc_datagram_get_data_clear(bytes, size, &data.cid, &data.seq);
     if (status != HC_OK)
         return status;

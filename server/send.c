@@ -114,6 +114,7 @@ static size_t send_snapshot(struct hc_server *server, struct hc_sv_peer *peer,
     peer->snapshot_starved = datagram.room == 0;
     if (peer->snapshot_starved)
         return 0;
+    datagram.has_margin = hc_sv_margin_report(&peer->margin, now_us, &datagram.margin);
     hc_sv_look(&server->replicator, &peer->replication);
     hc_sv_snapshot_send(&server->replicator, &peer->replication, &datagram, &body, &server->stats);
     peer->messages_sent = false;

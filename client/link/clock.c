@@ -22,7 +22,7 @@ static bool in_window(const struct hc_cl_clock *clock, uint32_t sample, uint64_t
     return hc_since(clock->samples[sample].at_us, now_us) <= HC_CL_CLOCK_WINDOW_US;
 }
 
-void hc_cl_clock_sample(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt_us,
+bool hc_cl_clock_sample(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt_us,
                         uint64_t server_us) {
     uint32_t newest = clock->next, best = newest, before = clock->best;
     clock->rtt_us[newest] = rtt_us;
@@ -44,8 +44,9 @@ void hc_cl_clock_sample(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt
     // it, the server's clock was set since.
     int64_t least_us = hc_offset(now_us, server_us), most_us = least_us + (int64_t)rtt_us;
     int64_t offset_us = clock->samples[best].offset_us;
-    if (offset_us + HC_CL_CLOCK_MARGIN_US < least_us ||
-        offset_us > most_us + HC_CL_CLOCK_MARGIN_US) {
+    bool was_set =
+        offset_us + HC_CL_CLOCK_MARGIN_US < least_us || offset_us > most_us + HC_CL_CLOCK_MARGIN_US;
+    if (was_set) {
         HC_MARK("server-clock-was-set");
         clock->samples[0] = clock->samples[newest];
         clock->rtt_us[0] = rtt_us;
@@ -56,6 +57,7 @@ void hc_cl_clock_sample(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt
     clock->best = best;
     clock->offset_us = clock->samples[best].offset_us;
     clock->rtt_min_us = clock->rtt_us[best];
+    return was_set;
 }
 
 uint64_t hc_cl_clock_server_us(const struct hc_cl_clock *clock, uint64_t now_us) {

@@ -39,8 +39,8 @@ void hc_cl_clock_estimate(struct hc_cl_clock *clock, uint64_t now_us, uint64_t r
 
 /// A sample: the round trip was `rtt_us`, less the server's own delay. If the stamp, which was true
 /// when it was sent, contradicts the estimate by more than HC_CL_CLOCK_MARGIN_US, the server's
-/// clock was set since: all samples but this one are dropped.
-void hc_cl_clock_sample(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt_us,
+/// clock was set since: all samples but this one are dropped, and true is returned.
+bool hc_cl_clock_sample(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt_us,
                         uint64_t server_us);
 
 /// The server's time at `now_us`; 0 also before its tick 0. There must be an estimate.

@@ -7,7 +7,7 @@
 #include <sodium.h>
 #include <string.h>
 
-#define LABEL "HCAST02 client"
+#define LABEL "HCAST03 client"
 
 enum { LABEL_SIZE = sizeof LABEL - 1, MESSAGE_SIZE = LABEL_SIZE + HC_TOKEN_SIZE + 8 };
 

@@ -7,7 +7,7 @@
 
 /// Begins the ratchet that draws the client's nonces and ephemeral keys.
 ///
-///     key = BLAKE2b-256("HCAST02 client" | token 244 | now_us 8, keyed by the entropy)
+///     key = BLAKE2b-256("HCAST03 client" | token 244 | now_us 8, keyed by the entropy)
 ///
 /// The entropy is config->entropy, or 32 bytes of the operating system if that is NULL. Token and
 /// time separate two runs to which a caller gave the same 32 bytes.

@@ -44,6 +44,8 @@ void hc_cl_link_begin(struct hc_cl_link *link, struct hc_cl_answer *answer, uint
     bool again = link->connection.cid != 0;
     link->welcome = answer->welcome;
     link->clock = (struct hc_cl_clock){.known = false};
+    link->trend = (struct hc_cl_trend){.count = 0};
+    link->margin = (struct hc_cl_margin){.known = false};
     link->newest = (struct hc_cl_newest){.any = false};
     link->path = (struct hc_cl_path){.due = false};
     link->losses = (struct hc_cl_losses){.up_ppm = 0};
@@ -125,8 +127,23 @@ enum hc_status hc_cl_link_accept(struct hc_cl_link *link, const struct hc_data *
     return HC_OK;
 }
 
-void hc_cl_link_take_snapshot_time(struct hc_cl_link *link, const struct hc_snapshot *header,
-                                   const struct hc_accepted *accepted, uint64_t now_us) {
+/// Takes the report of the margin, and counts its least one.
+static void take_margin(struct hc_cl_link *link, const struct hc_snapshot *header,
+                        uint64_t now_us) {
+    struct hc_client_stats *stats = link->stats;
+    const struct hc_cl_margin *margin = &link->margin;
+    hc_cl_margin_take(&link->margin, header, now_us);
+    if (!header->has_margin || !margin->known)
+        return;
+    if (margin->min_us >= 0)
+        hc_histogram_record(&stats->margin_early_us, (uint64_t)margin->min_us);
+    else
+        hc_histogram_record(&stats->margin_late_us, (uint64_t) - (int64_t)margin->min_us);
+}
+
+/// Updates the clock and what is measured by it.
+static void take_time(struct hc_cl_link *link, const struct hc_snapshot *header,
+                      const struct hc_accepted *accepted, uint64_t now_us) {
     uint64_t server_us = hc_tick_due_us(header->as_of, link->welcome.tick_rate) + header->phase_us;
     uint64_t rtt_us, exchange_us = link->handshake.attempt.rtt_us;
     if (!hc_connection_measure(&link->connection, accepted, header->ack_delay_us, now_us,
@@ -135,10 +152,18 @@ void hc_cl_link_take_snapshot_time(struct hc_cl_link *link, const struct hc_snap
                              server_us);
         return;
     }
-    hc_cl_clock_sample(&link->clock, now_us, rtt_us, server_us);
+    if (hc_cl_clock_sample(&link->clock, now_us, rtt_us, server_us))
+        hc_cl_trend_restart(&link->trend);
+    hc_cl_trend_sample(&link->trend, now_us, rtt_us, server_us);
     hc_histogram_record(&link->stats->rtt_us, rtt_us);
     link->stats->rtt_min_us = link->clock.rtt_min_us;
     link->stats->jitter_us = link->connection.rttvar_us;
+}
+
+void hc_cl_link_take_sensors(struct hc_cl_link *link, const struct hc_snapshot *header,
+                             const struct hc_accepted *accepted, uint64_t now_us) {
+    take_time(link, header, accepted, now_us);
+    take_margin(link, header, now_us);
 }
 
 /// Takes the unreliable messages of the DATA.

@@ -5,7 +5,7 @@
 ///   1. hc_cl_link_init; hc_cl_link_connect;
 ///   2. when hc_cl_handshake_receive answers with an ACCEPT: hc_cl_link_begin;
 ///   3. for each DATA received: hc_cl_link_open; hc_cl_link_read for each of its messages that is
-///      not of the world; hc_cl_link_accept; hc_cl_link_take_snapshot_time, hc_cl_newest_take and
+///      not of the world; hc_cl_link_accept; hc_cl_link_take_sensors, hc_cl_newest_take and
 ///      hc_cl_link_take_messages; or, after the server's CLOSE, hc_cl_link_receive_last alone;
 ///   4. for each DATA sent: hc_cl_link_begin_data, hc_cl_link_put_inputs, hc_cl_link_put_path,
 ///   other
@@ -18,9 +18,11 @@
 #include "client/link/handshake.h"
 #include "client/link/inputs.h"
 #include "client/link/losses.h"
+#include "client/link/margin.h"
 #include "client/link/newest.h"
 #include "client/link/sending.h"
 #include "client/link/skim.h"
+#include "client/link/trend.h"
 #include "hindcast/client.h"
 #include "proto/body.h"
 #include "proto/connection.h"
@@ -44,6 +46,8 @@ struct hc_cl_link {
     uint8_t reset_token[HC_RESET_TOKEN_SIZE]; ///< The newest one of this connection.
     uint32_t ticket_seq; ///< The DATA with its newest ticket; 0: none has come.
     struct hc_cl_clock clock;
+    struct hc_cl_trend trend;
+    struct hc_cl_margin margin;
     struct hc_cl_newest newest;
     struct hc_cl_sending sending;
     struct hc_cl_path path;
@@ -109,9 +113,10 @@ enum hc_status hc_cl_link_read(struct hc_cl_link *link, enum hc_message_type typ
 enum hc_status hc_cl_link_accept(struct hc_cl_link *link, const struct hc_data *data,
                                  uint64_t now_us, struct hc_accepted *accepted);
 
-/// Updates clock and round trips from the stamps of a snapshot that was not overtaken.
-void hc_cl_link_take_snapshot_time(struct hc_cl_link *link, const struct hc_snapshot *header,
-                                   const struct hc_accepted *accepted, uint64_t now_us);
+/// Updates clock, round trips and the margin from a snapshot that was not overtaken, before it
+/// becomes the newest.
+void hc_cl_link_take_sensors(struct hc_cl_link *link, const struct hc_snapshot *header,
+                             const struct hc_accepted *accepted, uint64_t now_us);
 
 /// Takes the messages of the DATA `seq`, all but CLOSE. True: it has the first PATH_CHALLENGE to a
 /// new address of the client.

@@ -7,8 +7,10 @@ bool hc_cl_newest_has_overtaken(const struct hc_cl_newest *newest, hc_tick as_of
     return newest->any && as_of <= newest->snapshot.as_of;
 }
 
-void hc_cl_newest_take(struct hc_cl_newest *newest, const struct hc_snapshot *header) {
+void hc_cl_newest_take(struct hc_cl_newest *newest, const struct hc_snapshot *header,
+                       uint64_t now_us) {
     newest->any = true;
+    newest->at_us = now_us;
     newest->snapshot = *header;
     if (header->has_chain) {
         newest->has_chain = true;
@@ -24,15 +26,4 @@ hc_tick hc_cl_newest_wanted(const struct hc_cl_newest *newest) {
     for (uint8_t i = 0; i < snapshot->own_count; i++)
         wanted = hc_tick_min(wanted, snapshot->complete[i] + 1);
     return hc_tick_max(wanted, snapshot->refused_before);
-}
-
-int32_t hc_cl_newest_buffer(const struct hc_cl_newest *newest) {
-    const struct hc_snapshot *snapshot = &newest->snapshot;
-    int32_t least = 0;
-    for (uint8_t i = 0; i < snapshot->own_count; i++) {
-        int32_t buffer = (int32_t)(snapshot->complete[i] + 1 - snapshot->as_of);
-        if (i == 0 || buffer < least)
-            least = buffer;
-    }
-    return least;
 }

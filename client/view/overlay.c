@@ -160,6 +160,9 @@ void hc_cl_overlay_draw(const struct hc_cl_overlay *overlay, const struct hc_cl_
     draw_figure(canvas, &at, 8, "corrections", "%.0f /s",
                 rate(overlay, from->corrections, to->corrections));
     draw_figure(canvas, &at, 9, "others' age", "%u ticks", (unsigned)recent.others_ticks);
+    draw_figure(canvas, &at, 10, "margin", recent.margin_known ? "%.0f ms" : "-",
+                recent.margin_min_us / 1e3);
+    draw_figure(canvas, &at, 11, "state's age", "%.0f ms", (double)recent.snapshot_age_us / 1e3);
     draw_bars(overlay, canvas, &at.bars);
 }
 

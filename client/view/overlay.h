@@ -6,7 +6,7 @@
 
 enum {
     HC_CL_OVERLAY_BARS = 80, ///< frames whose rollbacks are plotted
-    HC_CL_OVERLAY_FIGURES = 10,
+    HC_CL_OVERLAY_FIGURES = 12,
 };
 
 /// The places of an overlay in a pane, in pixels.

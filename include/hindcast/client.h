@@ -207,10 +207,19 @@ struct hc_client_recent {
     uint64_t rtt_us, jitter_us; ///< smoothed round trip, mean deviation; 0 before the first
     uint32_t loss_up_ppm;       ///< share of the newest 64 or so datagrams sent that were lost
     uint32_t loss_down_ppm;     ///< share of the server's newest 64 that have not arrived
-    /// Ticks for which the server held the own inputs in advance when it sent the newest snapshot;
-    /// of several local players the least. Negative: inputs are late by this many ticks, and the
-    /// server rewinds.
-    int32_t input_buffer;
+    uint64_t rtt_min_us;        ///< the least round trip of the last 10 s; 0 before the first
+    /// The margins of the own inputs: how long before the server simulates the step that an input
+    /// drives it arrives there, as the server measures it. Negative: the input is late by so much,
+    /// and the server rewinds. Of the last second before the newest report, which comes ten times a
+    /// second, the least and the median; 0 while they are not known.
+    int32_t margin_min_us, margin_median_us;
+    bool margin_known;        ///< false: no input arrived at the server in that second
+    uint64_t snapshot_age_us; ///< time from the arrival of the newest snapshot to the newest
+                              ///< hc_client_advance
+    double drift_ppm; ///< microseconds that the server's clock gains on the local one in a second;
+                      ///< 0 while it is not known
+    bool drift_known; ///< the drift is known to about 10 ppm, as after half a minute on a steady
+                      ///< path
     uint32_t predicted_ticks; ///< from the newest snapshot's tick to the predicted one
     uint32_t rollback_ticks;  ///< ticks that the newest rollback resimulated
     uint32_t others_ticks;    ///< from the tick at which others are shown to the predicted one

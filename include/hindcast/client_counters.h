@@ -67,4 +67,9 @@
     X(rtt_min_us, MAX, "us", "rtt_min_us_max",                                                     \
       "The least of the recent round trips; 0 before the first. Of several clients the longest.")  \
     X(jitter_us, MAX, "us", "jitter_us_max",                                                       \
-      "Mean deviation of the round trip (RFC 6298). Of several clients the greatest.")
+      "Mean deviation of the round trip (RFC 6298). Of several clients the greatest.")             \
+    X(margin_early_us, HISTOGRAM, "ms", "margin_ms.early",                                         \
+      "Of each report of the margin (ten a second) in which no input was late, the least margin: " \
+      "the time from the arrival of an input at the server to the step that it drives.")           \
+    X(margin_late_us, HISTOGRAM, "ms", "margin_ms.late",                                           \
+      "Of each report in which inputs were late, how late the latest one was.")

@@ -80,7 +80,9 @@ static hc_sv_places begin(struct hc_sv_builder *builder,
                                            .has_chain = has_chain,
                                            .chain = replicator->chain,
                                            .base = base,
-                                           .own_count = client->own_count};
+                                           .own_count = client->own_count,
+                                           .has_margin = datagram->has_margin,
+                                           .margin = datagram->margin};
     client->newest_head = head;
     for (unsigned i = 0; i < client->own_count; i++) // with show_head the tick may exceed A
         builder->header.complete[i] = hc_tick_max(

@@ -12,12 +12,14 @@
 
 /// The datagram that a snapshot goes out in.
 struct hc_sv_snapshot_datagram {
-    uint32_t seq;           ///< greater than that of any snapshot before
-    uint32_t phase_us;      ///< since the head was due
-    uint32_t ack_delay_us;  ///< since the datagram that it acks as newest came
-    hc_tick refused_before; ///< own inputs before this tick are refused
-    uint32_t room;          ///< of hc_sv_snapshot_room, not 0
-    uint32_t every;         ///< ticks shown from one snapshot of the client to the next, as a rule
+    uint32_t seq;            ///< greater than that of any snapshot before
+    uint32_t phase_us;       ///< since the head was due
+    uint32_t ack_delay_us;   ///< since the datagram that it acks as newest came
+    hc_tick refused_before;  ///< own inputs before this tick are refused
+    bool has_margin;         ///< the snapshot reports the margin
+    struct hc_margin margin; ///< of the client's inputs, with has_margin
+    uint32_t room;           ///< of hc_sv_snapshot_room, not 0
+    uint32_t every;          ///< ticks shown from one snapshot of the client to the next, as a rule
 };
 
 /// Bytes that a snapshot for the client may take now, in a body of at most `body_max` bytes; 0: the

@@ -1,4 +1,4 @@
-"""Checks a Hindcast server against the standard of HCAST02. One line a check; exit status 1 if any fails.
+"""Checks a Hindcast server against the standard of HCAST03. One line a check; exit status 1 if any fails.
 
     /usr/bin/python3 conformance.py [--hindcastd PATH] [--json FILE]
     /usr/bin/python3 conformance.py --server ADDR:PORT --key-file FILE [--audience N]
@@ -260,6 +260,22 @@ def one_rule_for_chains(c):
         for first in range(16))
 
 
+def one_rule_for_margins(c):
+    """A spectator has no margin. A snapshot of a player has one at the latest 100 ms after the one before, unless
+    a datagram was lost between; its least margin is not greater than the time for which inputs are stamped ahead."""
+    newest, seq, ahead = None, c.log[0][0], 4 * 10**6 // c.rate // 250 + 1
+    at = {e[0]: i for i, e in enumerate(c.log)}
+    for x in c.snaps:
+        made = x.as_of * 10**6 // c.rate + x.phase
+        newest = newest if at[x.seq] - at[seq] == x.seq - seq else None
+        if x.margin is None and newest is not None and made - newest > 100001:
+            return False
+        if x.margin and (not c.own or x.margin[0] and x.margin[1] > ahead):
+            return False
+        newest, seq = made if x.margin else newest, x.seq
+    return bool(c.own) == any(x.margin and x.margin[0] for x in c.snaps)
+
+
 def tickets_until_acknowledged(c):
     """Whether a ticket was sent, but not after a DATA that acknowledges one that carried it had come."""
     seqs = [e[0] for e in c.log if any(x[0] == TICKET for x in unpack(e[3]))]
@@ -300,6 +316,7 @@ def play(t, snapshots):
               all(x.as_of - c.history <= x.F <= x.as_of for x in m))
         check(p + "chain-in-the-first-of-every-16-heads", one_rule_for_chains(c),
               [x.as_of for x in m if x.chain is not None][:9])
+        check(p + "margin-at-the-latest-after-100-ms", one_rule_for_margins(c), [x.margin for x in m][:9])
         # Ten times the bound of a server on time: this is no measurement.
         check(p + "phase-below-20-ticks", sum(x.phase > 333340 for x in m) < len(m) / 20, max(x.phase for x in m))
         check(p + "A-never-back", all(x.A <= y.A for x, y in zip(m, m[1:])))

@@ -1,4 +1,4 @@
-"""A plain client of the Hindcast wire protocol HCAST02, written from its standard.
+"""A plain client of the Hindcast wire protocol HCAST03, written from its standard.
 
 It does everything but the game's step: a value that is encoded against a baseline which the step
 extrapolates is parsed and marked as unknown. Section names are those of the standard. The code of the
@@ -12,7 +12,7 @@ from compare import read_differs
 from names import Names, read_names
 from xxh3 import xxh3
 
-MAGIC = b"HCAST02"
+MAGIC = b"HCAST03"
 NO_TICK = 0xFFFFFFFF
 SO_RXQ_OVFL = 40                        # Linux: with each datagram, how many were dropped before it
 HELLO, COOKIE, CONNECT, ACCEPT, DENY, VERSION, DATA, RESET = 1, 2, 3, 4, 5, 6, 0x40, 0x41
@@ -91,9 +91,9 @@ def exchange(own_secret, key):
 
 
 def session_keys(secret, protocol_id, token, client_nonce, server_nonce, cid, client_key, server_key, shared):
-    k = blake2b(b"HCAST02 keys" + struct.pack("<Q", protocol_id) + token + client_nonce + server_nonce +
+    k = blake2b(b"HCAST03 keys" + struct.pack("<Q", protocol_id) + token + client_nonce + server_nonce +
                 struct.pack("<I", cid) + client_key + server_key + shared, key=secret, digest_size=64).digest()
-    return k[:32], k[32:], blake2b(b"HCAST02 continues", key=k, digest_size=32).digest()
+    return k[:32], k[32:], blake2b(b"HCAST03 continues", key=k, digest_size=32).digest()
 
 
 def seal(key, seq, aad, plain):
@@ -112,7 +112,7 @@ def ip16(ip):
 
 
 def reset_token(token_key, cid, audience, address):
-    key = blake2b(b"HCAST02 reset", key=token_key, digest_size=32).digest()
+    key = blake2b(b"HCAST03 reset", key=token_key, digest_size=32).digest()
     return mac16(key, struct.pack("<IQ", cid, audience) + ip16(address[0]) + struct.pack("<H", address[1]))
 
 
@@ -412,6 +412,9 @@ class Reader:
         need(s.base is None or s.base >= 0, "base")
         s.A = [b.number(3, 1 << 20) + s.T - 1 for _ in self.own]
         need(all(a >= 0 for a in s.A), "A")
+        s.margin = b.run("margin") if b.u(1) else None
+        samples, least, median = s.margin or (0, None, None)
+        need(samples <= 256 and (not samples or -32768 <= least <= median <= 32767), "margin")
         s.forced, s.roster, s.units, s.runs, s.corrections = [], [], {}, {}, {}
         while b.u(1):
             o = b.u(2)

@@ -32,12 +32,13 @@ LIMITS = {
     "snapshots held": "SNAPSHOT_BASELINE_TICKS",
     "values held": "SNAPSHOT_VALUES_MIN SNAPSHOT_VALUES_EACH",
     "heads of which": "SNAPSHOT_CHAIN_TICKS",
-    "replay window": "REPLAY_WINDOW",
+    "margins that a report": "MARGIN_SAMPLES",
+    "replay window": "RECEIVED_WINDOW",
     "a datagram is considered lost": "LOST_AFTER",
     "seq with which": "SEQ_RENEW SEQ_LOST",
-    "bytes of an event": "EVENTS_SIZE_MAX",
-    "events on the way": "EVENTS_WINDOW EVENTS_BYTES_MAX",
-    "unreliable messages": "UNRELIABLE_EACH EVENTS_SIZE_MAX",
+    "bytes of an event": "MESSAGE_SIZE_MAX",
+    "events on the way": "RELIABLE_WINDOW RELIABLE_BYTES_MAX",
+    "unreliable messages": "UNRELIABLE_EACH MESSAGE_SIZE_MAX",
     "names in a NAMES": "NAMES_EACH None",
     "COMPAREs that a server": "COMPARES_MAX DIFFERS_BYTES",
     "matches of a server": "MATCH_MAX",
@@ -69,7 +70,7 @@ TIMES = {
     "keys are used": "KEYS_LIFE_US",
     "from one CLOSE": "CLOSE_PERIOD_US",
     "clients of a restarting": "RESTART_SPREAD_US",
-    "an event is sent again": "EVENTS_RESEND_LEAST_US",
+    "an event is sent again": "RELIABLE_RESEND_LEAST_US",
     "the longest delay": "ACK_DELAY_MAX_US PHASE_MAX_US",
     "**a server:** a cookie": "COOKIE_SLOT_US",
     "a client received this lately": "CONNECTED_US",
@@ -77,6 +78,7 @@ TIMES = {
     "a session lingers": "RECONNECT_US SESSION_LIFE_S",
     "from one NAMES": "NAMES_US NAMES_RESEND_US",
     "the limits of a connected client": "FLOOD_US",
+    "a report of the margin": "MARGIN_WINDOW_US MARGIN_REPORT_US",
     "a larger body": "PATH_WIDEN_US",
     "from one PATH_CHALLENGE": "PATH_CHALLENGE_US PATH_ROW_US",
     "two addresses": "PATH_IN_USE_US PATH_RETURN_US PATH_HOME_US",
@@ -92,6 +94,7 @@ WORDS = {
     "SNAPSHOT_TICK_MAX": "A server ends its world at {} or before", "RESTART_SECONDS_MAX": "after so many seconds, 0 to {}.",
     "SNAPSHOT_CORRECTION_AGE": None,        # that of baselines
     "SNAPSHOT_INPUTS_NEAR": None,           # T + 7
+    "MARGIN_UNIT_US": "in units of {} us, rounded down",
     "PATH_DOUBLINGS": None,                 # up to 0.8 s
     "UNRELIABLE_BYTES": None,               # of a queue of this implementation
 }

@@ -6,7 +6,8 @@ def next_snapshot(w, **other):
     """The next one of the session, with some things otherwise. It has every part that a fault can be in."""
     units = {0: (AGAIN, referee(110, 6993)), 1: (AGAIN, runner(110, 3190, shot(2), None, 70, SHOT, 1)),
              2: (AGAIN, shooter(110, 3220, 3790, 400, 400, 13, AIMED, 1, 80)), 4: (AGAIN, pickup(110, 0)), 5: (NOTHING, pickup(110, 1))}
-    given = dict(as_of=111, T=110, refused_before=47, F=109, A=[109], units=units, base=108, how=LINEAR, forced=[(0, 107, 2)],
+    given = dict(as_of=111, T=110, refused_before=47, F=109, A=[109], units=units, base=108, how=LINEAR,
+                 margin=(2, -67, 40), forced=[(0, 107, 2)],
                  roster=[(2, 108, 0)], events={108: [(1, 0, 0), (2, 0, 0)]}, runs={1: [(110, [SHOT, LEFT])]},
                  corrections=[(109, 1, (108, False), runner(109, 3219, shot(3), None, 70, SHOT, 1))])
     return w.snapshot(**dict(given, **other))
@@ -45,6 +46,9 @@ def malformed_snapshots(w):
         ("F is below tick 0", "as_of - F", number(4, 112)),
         ("the base is below tick 0", "as_of - base - 1", "1" * 6 + number(8, 49)),
         ("A is more than 2^20 after T", "A + 1 - T", number(3, (1 << 20) + 1)),
+        ("a margin of 257 samples", "samples", number(4, 257)),
+        ("a least margin of more than 32767", "z, for the least -67", number(5, 65536)),
+        ("a median margin of more than 32767", "median - least", number(5, 32767 + 68)),
         ("a forced range of an own player that is not there", "forced own", "10"),
         ("a forced range that begins below tick 0", "T - first", number(5, 111)),
         ("a forced range of 513 ticks", "count - 1", number(3, 512)),

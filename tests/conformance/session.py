@@ -110,7 +110,7 @@ class Session:
                 2: (NOTHING, shooter(103, 3200, 3760, 0, 0, 0)), 3: (NOTHING, absent(103, 5)), 4: (NOTHING, pickup(103, 1))}))
         self.from_client(self.inputs(104, 700, DOWN, DOWN), [RELIABLE, 1, b"from the client"])
         self.from_server([CHALLENGE, fix(8, 50)], snapshot=w.snapshot(
-            106, 105, 42, 104, [104], base=103, how=LINEAR, forced=[(0, 103, 1)], roster=[(2, 104, 1), (2, 107, 0)],
+            106, 105, 42, 104, [104], base=103, how=LINEAR, margin=(1, 40, 40), forced=[(0, 103, 1)], roster=[(2, 104, 1), (2, 107, 0)],
             events={103: [(2, 0, 0)], 104: []}, runs={1: [(105, [TURNED, SHOT]), (108, [LEFT])]}, units={
                 0: (AGAIN, referee(105, 6998)), 1: (AGAIN, runner(105, 3325, shot(7), [3320, 1408, 0, 64, 11], 70, TURNED, 2)),
                 2: (AGAIN, shooter(105, 3200, 3766, 0, 400, 9, DOWN, 1, 80)), 3: (DROPPED, None), 4: (AGAIN, pickup(105, 0)),
@@ -120,7 +120,7 @@ class Session:
         self.from_client(self.inputs(107, 900, ASIDE, AIMED), [RESPONSE, fix(8, 50)])
         self.from_server([RELIABLE, 1, b"one", 1, b"three"], [UNRELIABLE, b"now", b"or never"],
                          [112, b"of a later version", [-1, None]], snapshot=w.snapshot(
-            108, 107, 44, 106, [106], base=106, how=LINEAR, units={
+            108, 107, 44, 106, [106], base=106, how=LINEAR, margin=(2, -67, 40), units={
                 0: (AGAIN, referee(107, 6996)), 1: (AGAIN, runner(107, 3272, shot(5), [3290, 1420, 2, 64, 9], 70, SHOT, 1)),
                 2: (AGAIN, shooter(107, 3206, 3780, 400, 400, 12, ASIDE, 1, 80)), 4: (2, pickup(107, 0))},
             corrections=[(106, 2, (103, False), shooter(106, 3200, 3773, 0, 400, 9, DOWN, 2, 80)),

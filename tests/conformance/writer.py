@@ -141,7 +141,7 @@ class Writer:
         return next((j for j, f in enumerate(self.game.input) if f.name == field.name), None)
 
     def snapshot(self, as_of, T, refused_before, F, A, units, base=None, how=HOLD, phase=0, ack_delay=0, chain=None,
-                 forced=(), roster=(), events=None, runs={}, corrections=(), hash_off=0):
+                 forced=(), roster=(), events=None, runs={}, corrections=(), hash_off=0, margin=None):
         """`units`: by number, how it is sent and its Value. `corrections`: tick, unit, how (NOTHING, or a head and
         whether it is the same tick), Value; ascending by unit within a tick, newest tick first."""
         r, w = self.reader, Written()
@@ -167,6 +167,7 @@ class Writer:
             w.u("how", how, 2)
         for a in A:
             w.number("A + 1 - T", 3, a + 1 - T)
+        self.margin(w, margin)
         self.lists(w, T, forced, roster)
         if self.game.event_bits:
             self.events(w, F, events or {})
@@ -174,6 +175,17 @@ class Writer:
         self.values(w, T, base, units, runs)
         self.corrections(w, as_of, T, corrections)
         return w
+
+    def margin(self, w, margin):
+        """`margin`: the samples, and with some the least and the median."""
+        w.u("has margin", int(margin is not None), 1)
+        if margin is not None:
+            samples, *units = margin
+            w.number("samples", 4, samples)
+        if margin and samples:
+            least, median = units
+            w.number("z, for the least %d" % least, 5, 2 * least if least >= 0 else -2 * least - 1)
+            w.number("median - least", 5, median - least)
 
     def lists(self, w, T, forced, roster):
         for own, first, count in forced:

@@ -33,6 +33,16 @@ static hc_tick take_before(struct fuzz_source *source, hc_tick tick, uint32_t mo
     return hc_tick_back(tick, by);
 }
 
+static void take_margin(struct fuzz_source *source, struct hc_margin *margin) {
+    margin->samples = (uint16_t)(fuzz_take_number(source, 2) % (HC_MARGIN_SAMPLES + 1));
+    if (margin->samples == 0)
+        return;
+    int16_t min = (int16_t)fuzz_take_number(source, 2);
+    int16_t median = (int16_t)fuzz_take_number(source, 2);
+    margin->min = min < median ? min : median;
+    margin->median = min < median ? median : min;
+}
+
 static void take_header(struct fuzz_source *source, struct hc_snapshot *head) {
     uint8_t how = fuzz_take(source);
     *head = (struct hc_snapshot){.base = HC_NO_TICK, .own_count = how % (HC_OWN_PLAYERS_MAX + 1)};
@@ -51,6 +61,9 @@ static void take_header(struct fuzz_source *source, struct hc_snapshot *head) {
     }
     for (unsigned i = 0; i < head->own_count; i++)
         head->complete[i] = head->tick - 1 + fuzz_take(source);
+    head->has_margin = (how & 16) != 0;
+    if (head->has_margin)
+        take_margin(source, &head->margin);
 }
 
 static void take_lists(struct fuzz_source *source, const struct hc_world *world,
@@ -142,6 +155,8 @@ static void check_header(const struct hc_snapshot *a, const struct hc_snapshot *
     HC_ASSERT(a->has_chain == b->has_chain && a->chain == b->chain);
     for (unsigned i = 0; i < a->own_count; i++)
         HC_ASSERT(a->complete[i] == b->complete[i]);
+    HC_ASSERT(a->has_margin == b->has_margin && a->margin.samples == b->margin.samples);
+    HC_ASSERT(a->margin.min == b->margin.min && a->margin.median == b->margin.median);
 }
 
 static void check_lists(struct hc_bits_reader *bits, const struct hc_world *world,

@@ -18,7 +18,7 @@ for sent in range(count):
     if length > 0 and rng.random() < 0.8:
         data[0] = rng.choice(kinds)
     if length > 8 and rng.random() < 0.6:
-        data[1:8] = b"HCAST02"
+        data[1:8] = b"HCAST03"
     if length > 8 and data[0] == 0x40 and rng.random() < 0.5:
         data[1:5] = rng.randrange(1, 64).to_bytes(4, "little")
     try:

@@ -127,9 +127,16 @@ START_TEST(the_recent_state_follows_the_link) {
     ck_assert_uint_eq(recent.loss_up_ppm + recent.loss_down_ppm, 0);
     ck_assert_uint_ge(recent.rtt_us, 2 * LATENCY_MS * MS_US);
     ck_assert_uint_le(recent.rtt_us, 2 * LATENCY_MS * MS_US + 20 * MS_US);
-    // 60 ms are 3.6 ticks, and the input delay is 3.
-    ck_assert_int_ge(recent.input_buffer, -4);
-    ck_assert_int_le(recent.input_buffer, 1);
+    // A tick is 16.7 ms, and the input delay 3 ticks: an input is stamped 3 ticks ahead of the
+    // server's, and has until the end of its tick. It is sampled and sent within a tick.
+    ck_assert(recent.margin_known);
+    ck_assert_int_le(recent.margin_min_us, recent.margin_median_us);
+    ck_assert_int_ge(recent.margin_min_us, (3 * 16667 - LATENCY_MS * MS_US) - 20 * MS_US);
+    ck_assert_int_le(recent.margin_median_us, (4 * 16667 - LATENCY_MS * MS_US) + MS_US);
+    ck_assert_uint_le(recent.snapshot_age_us, 17 * MS_US);
+    ck_assert_uint_le(recent.rtt_min_us, recent.rtt_us);
+    ck_assert_uint_ge(recent.rtt_min_us, 2 * LATENCY_MS * MS_US);
+    ck_assert(!recent.drift_known);
     ck_assert_uint_gt(recent.predicted_ticks, 2);
     struct hc_network_sim_config lossy = scenario_link(LATENCY_MS, 30);
     hc_sim_set_link(sim, 0, &lossy, NULL);
@@ -143,6 +150,12 @@ START_TEST(the_recent_state_follows_the_link) {
     ck_assert(hc_client_recent(hc_sim_client(sim, 0), &recent));
     ck_assert_uint_gt(recent.loss_down_ppm, 100000);
     ck_assert_uint_lt(recent.loss_down_ppm, 500000);
+    lossy = scenario_link(LATENCY_MS, 100);
+    hc_sim_set_link(sim, 0, NULL, &lossy);
+    hc_sim_run(sim, 500 * MS_US);
+    ck_assert(hc_client_recent(hc_sim_client(sim, 0), &recent));
+    ck_assert_uint_ge(recent.snapshot_age_us, (500 - LATENCY_MS - 40) * MS_US);
+    ck_assert_uint_le(recent.snapshot_age_us, 500 * MS_US);
     hc_sim_destroy(sim);
 }
 END_TEST

@@ -153,12 +153,12 @@ def vectors():
     deny = b"\x05" + run(1, 28)
     client_key, server_key = x25519(CLIENT_SECRET), x25519(SERVER_SECRET)
     shared = x25519(CLIENT_SECRET, server_key)
-    keys = blake(64, SECRET, b"HCAST02 keys", struct.pack("<Q", PROTOCOL_ID), token(0), CLIENT_NONCE,
+    keys = blake(64, SECRET, b"HCAST03 keys", struct.pack("<Q", PROTOCOL_ID), token(0), CLIENT_NONCE,
                  SERVER_NONCE, struct.pack("<I", CID), client_key, server_key, shared)
-    continue_key = blake(32, keys, b"HCAST02 continues")
+    continue_key = blake(32, keys, b"HCAST03 continues")
     accept = b"\x04" + run(1, 75)
     data = struct.pack("<BII", 0x40, CID, SEQ)
-    reset_key = blake(32, TOKEN_KEY, b"HCAST02 reset")
+    reset_key = blake(32, TOKEN_KEY, b"HCAST03 reset")
     return {
         "token": token(0),
         "ticket": token(1),

@@ -186,7 +186,7 @@ static void take_header(hc_tick complete) {
                                  .refused_before = 50,
                                  .own_count = 1,
                                  .complete = {complete}};
-    hc_cl_newest_take(&client.newest, &header);
+    hc_cl_newest_take(&client.newest, &header, now_us);
 }
 
 START_TEST(inputs_are_sent_until_the_server_has_them) {
@@ -327,17 +327,37 @@ START_TEST(newest_header_names_the_wanted_inputs_and_the_final_tick) {
                                  .own_count = 2,
                                  .complete = {107, 103}};
     ck_assert(!hc_cl_newest_has_overtaken(&newest, 110));
-    hc_cl_newest_take(&newest, &header);
+    hc_cl_newest_take(&newest, &header, 7);
     ck_assert(hc_cl_newest_has_overtaken(&newest, 110));
     ck_assert(!hc_cl_newest_has_overtaken(&newest, 111));
     ck_assert_uint_eq(hc_cl_newest_wanted(&newest), 104);
-    ck_assert_int_eq(hc_cl_newest_buffer(&newest), -6);
     header.has_chain = false;
     header.final = 95;
     header.refused_before = 106;
-    hc_cl_newest_take(&newest, &header);
+    hc_cl_newest_take(&newest, &header, 7);
     ck_assert_uint_eq(newest.final, 90); // the newest with a chain
     ck_assert_uint_eq(hc_cl_newest_wanted(&newest), 106);
+}
+END_TEST
+
+START_TEST(margin_stands_until_the_next_report) {
+    struct hc_cl_margin margin = {.known = false};
+    struct hc_snapshot header = {.as_of = 110};
+    hc_cl_margin_take(&margin, &header, 5000000);
+    ck_assert(!margin.known && margin.at_us == 0);
+    header = (struct hc_snapshot){
+        .as_of = 116, .has_margin = true, .margin = {.samples = 59, .min = -41, .median = 7}};
+    hc_cl_margin_take(&margin, &header, 5100000);
+    header = (struct hc_snapshot){.as_of = 117};
+    hc_cl_margin_take(&margin, &header, 5116667);
+    ck_assert(margin.known && margin.samples == 59);
+    ck_assert_int_eq(margin.min_us, -41 * HC_MARGIN_UNIT_US);
+    ck_assert_int_eq(margin.median_us, 7 * HC_MARGIN_UNIT_US);
+    ck_assert_uint_eq(margin.as_of, 116);
+    ck_assert_uint_eq(margin.at_us, 5100000);
+    header = (struct hc_snapshot){.as_of = 122, .has_margin = true};
+    hc_cl_margin_take(&margin, &header, 5200000);
+    ck_assert(!margin.known && margin.min_us == 0 && margin.at_us == 5200000);
 }
 END_TEST
 
@@ -372,6 +392,7 @@ int main(void) {
     tcase_add_test(tests, each_close_of_the_server_is_answered);
     tcase_add_test(tests, messages_that_only_clients_send_are_malformed);
     tcase_add_test(tests, newest_header_names_the_wanted_inputs_and_the_final_tick);
+    tcase_add_test(tests, margin_stands_until_the_next_report);
     tcase_add_test(tests, losses_count_for_a_64th_each);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

@@ -259,7 +259,7 @@ static size_t hash_at(const struct hc_snapshot *header) {
     cut.base = HC_NO_TICK;
     cut.own_count = 0;
     hc_snapshot_put(&bits, &cut);
-    return hc_bits_written(&bits) - 2 - 32;
+    return hc_bits_written(&bits) - 3 - 32; // before no chain, no base and no margin
 }
 
 /// Puts the hash of its values into the finished bits.

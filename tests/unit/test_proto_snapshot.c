@@ -92,6 +92,22 @@ static uint32_t random_base_age(struct hc_rng *rng, hc_tick as_of) {
     return hc_tick_min(age, as_of - 1);
 }
 
+/// A margin of any size, often at a limit; mostly none.
+static void random_margin(struct hc_rng *rng, struct hc_snapshot *head) {
+    static const uint32_t spans[] = {1, 100, 2 * HC_MARGIN_MAX + 2};
+    head->has_margin = hc_rng_below(rng, 3) == 0;
+    if (!head->has_margin)
+        return;
+    head->margin.samples = (uint16_t)hc_rng_below(rng, HC_MARGIN_SAMPLES + 1);
+    if (head->margin.samples == 0)
+        return;
+    int32_t min = (int32_t)hc_rng_below(rng, spans[hc_rng_below(rng, 3)]) - HC_MARGIN_MAX - 1;
+    int32_t above = (int32_t)hc_rng_below(rng, spans[hc_rng_below(rng, 3)]);
+    min = hc_rng_below(rng, 2) == 0 ? min : -1 - min;
+    head->margin.min = (int16_t)min;
+    head->margin.median = (int16_t)(above > HC_MARGIN_MAX - min ? HC_MARGIN_MAX : min + above);
+}
+
 static void random_header(struct hc_rng *rng, struct hc_snapshot *head) {
     hc_tick now = hc_timeline_head(timeline);
     *head = (struct hc_snapshot){.as_of = now,
@@ -116,6 +132,7 @@ static void random_header(struct hc_rng *rng, struct hc_snapshot *head) {
         head->how = (enum hc_extrapolation)hc_rng_below(rng, HC_EXTRAPOLATION_STEP + 1);
     for (uint32_t i = 0; i < head->own_count; i++)
         head->complete[i] = head->tick + hc_rng_below(rng, 400) - (head->tick > 0);
+    random_margin(rng, head);
 }
 
 static void random_lists(struct hc_rng *rng, struct contents *contents) {
@@ -422,6 +439,7 @@ static void check_range(const struct hc_snapshot *head) {
               (head->base < head->as_of && head->as_of - head->base <= HC_SNAPSHOT_SPAN_MAX));
     for (uint32_t i = 0; i < head->own_count; i++)
         ck_assert(head->complete[i] + 1 >= head->tick && head->complete[i] != HC_NO_TICK);
+    ck_assert(head->margin.samples <= HC_MARGIN_SAMPLES && head->margin.min <= head->margin.median);
 }
 
 /// Reads and checks as much as possible; returns whether the bits were a snapshot.
@@ -447,6 +465,8 @@ static void compare_headers(const struct hc_snapshot *a, const struct hc_snapsho
     ck_assert(a->has_chain == b->has_chain && a->chain == b->chain && a->base == b->base);
     ck_assert(a->own_count == b->own_count);
     ck_assert_mem_eq(a->complete, b->complete, sizeof a->complete);
+    ck_assert(a->has_margin == b->has_margin && a->margin.samples == b->margin.samples);
+    ck_assert(a->margin.min == b->margin.min && a->margin.median == b->margin.median);
 }
 
 static void compare_lists(const struct contents *a, const struct contents *b) {

@@ -1,0 +1,42 @@
+/// The margin of a client's inputs: how long before its tick began at the server an input came.
+///
+/// An input drives the step from its tick to the next one, and the server takes that step when the
+/// next tick is due. The margin is the time from the arrival of the input to that moment, negative
+/// if the input came later. It is measured by the kernel's arrival stamp and the schedule of ticks,
+/// so it does not depend on when the server got around to either. A round trip shows both
+/// directions together; the margin shows the client's own direction, and its clock.
+///
+/// A DATA counts once, by its newest input, if that is newer than all before: repeated, duplicated
+/// and overtaken inputs came earlier. The margins of the last second are kept sorted: so their
+/// least and their median are at hand for each snapshot.
+///
+/// Margins are of a connection; all zeros begins one. Calls: hc_sv_margin_input for each datagram
+/// with inputs, hc_sv_margin_report for each snapshot.
+#pragma once
+
+#include "proto/limits.h"
+#include "proto/snapshot.h"
+
+struct hc_sv_margin {
+    bool any;                          ///< an input has come
+    bool reported;                     ///< a report was made
+    hc_tick newest;                    ///< stamp of the newest input; meaningful while `any`
+    uint64_t reported_us;              ///< when the newest report was made
+    struct hc_margin report;           ///< the newest one
+    uint32_t first;                    ///< place of the oldest margin in the rings
+    uint32_t count;                    ///< margins in the rings, and in `sorted`
+    uint64_t at_us[HC_MARGIN_SAMPLES]; ///< arrivals, a ring
+    int16_t values[HC_MARGIN_SAMPLES]; ///< margins in HC_MARGIN_UNIT_US, a ring
+    int16_t sorted[HC_MARGIN_SAMPLES]; ///< margins of the rings in ascending order, [count]
+};
+
+/// Notes a datagram whose newest input has the stamp `newest`, at most head + future. It came at
+/// `arrived_us`; the step that the input drives is due at `due_us`.
+void hc_sv_margin_input(struct hc_sv_margin *margin, hc_tick newest, uint64_t due_us,
+                        uint64_t arrived_us);
+
+/// Whether a snapshot that is made at `now_us` reports the margin, and the report: when there is
+/// one for the first time, when its least margin is less than in the report before, when margins
+/// cease or come again, and at the latest HC_MARGIN_REPORT_US after the report before, which may
+/// be lost.
+bool hc_sv_margin_report(struct hc_sv_margin *margin, uint64_t now_us, struct hc_margin *report);
