@@ -1,4 +1,4 @@
-/// Owns hindcast-check: its options, its random histories, and its report.
+/// Owns hindcast-check: its random histories, and its report.
 #define _GNU_SOURCE
 
 #include "check/builds.h"
@@ -7,10 +7,10 @@
 #include "check/functions.h"
 #include "check/hides.h"
 #include "check/library.h"
+#include "check/options.h"
 #include "check/plain.h"
 #include "check/reached.h"
 #include "check/spread.h"
-#include "common/decimal.h"
 #include "common/draw_input.h"
 #include "common/elapsed.h"
 #include "common/programs/clock.h"
@@ -27,13 +27,6 @@
 #include <unistd.h>
 
 enum {
-    KEY_GAME = 256,
-    KEY_BUILD,
-    KEY_SEED,
-    KEY_HISTORIES,
-    KEY_TICKS,
-    KEY_JSON,
-    HISTORIES = 60,
     PLAYERS_MAX = 8,
     TICKS_MIN = 60,
     TICKS_MORE = 240,
@@ -43,7 +36,6 @@ enum {
     JOIN = 100000, ///< ppm of the ticks at which a player that is out joins
     LEAVE = 8000,
     LONG_LEAVE = 100,
-    TICKS_LIMIT = 100000,
     SPREAD_S =
         60, ///< of processor time for a history with late inputs, per LONG_MOST ticks or less
     LONG_LEAST = TICKS_MIN * LONG_TIMES,
@@ -51,69 +43,11 @@ enum {
     WHY_MAX = 9000, ///< bytes of a sentence with two paths
 };
 
-static const struct argp_option table[] = {
-    {"game", KEY_GAME, "FILE", 0, "The plugin to check (default: the arena)", 0},
-    {"build", KEY_BUILD, "FILE", 0,
-     "The same game in another build, such as with -O0: its results must be equal", 0},
-    {"seed", KEY_SEED, "N", 0, "Seed of the first history (default 1); each next one adds 1", 0},
-    {"histories", KEY_HISTORIES, "N", 0, "Random histories to play (default 60)", 0},
-    {"ticks", KEY_TICKS, "N", 0,
-     "Ticks of each history (default: 60 to 299, and 16 times as many in every tenth)", 0},
-    {"json", KEY_JSON, "FILE", 0, "Write the report as one JSON object; - is standard output", 0},
-    {0},
-};
-
-struct options {
-    const char *game, *build, *json;
-    uint64_t seed, histories;
-    uint32_t ticks; ///< 0: as each seed draws them
-};
-
 /// The counts of a run.
 struct counts {
     uint64_t steps, ticks, started_us;
     struct hc_ck_reached reached;
 };
-
-static uint64_t number(const char *option, const char *text, uint64_t min, uint64_t max) {
-    uint64_t value = 0;
-    if (hc_decimal_parse(text, 0, &value) == HC_OK && value >= min && value <= max)
-        return value;
-    fprintf(stderr,
-            "hindcast-check: --%s '%s': must be a whole number in [%" PRIu64 ", %" PRIu64 "]\n",
-            option, text, min, max);
-    exit(2);
-}
-
-static error_t parse(int key, char *text, struct argp_state *state) {
-    struct options *options = state->input;
-    switch (key) {
-    case KEY_GAME:
-        options->game = text;
-        break;
-    case KEY_BUILD:
-        options->build = text;
-        break;
-    case KEY_SEED:
-        options->seed = number("seed", text, 0, INT64_MAX);
-        break;
-    case KEY_HISTORIES:
-        options->histories = number("histories", text, 1, 1000000);
-        break;
-    case KEY_TICKS:
-        options->ticks = (uint32_t)number("ticks", text, 1, TICKS_LIMIT);
-        break;
-    case KEY_JSON:
-        options->json = text;
-        break;
-    case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument '%s'", text);
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
 
 /// A history to play, as its seed draws it.
 struct history {
@@ -183,7 +117,7 @@ static bool examine(const struct history *history, struct hc_ck_faults *faults,
 
 /// All that a run of the check needs and has found.
 struct run {
-    struct options options;
+    struct hc_ck_options options;
     struct hc_plugin plugin, build;
     struct hc_ck_faults *faults;
     struct counts counts;
@@ -262,7 +196,7 @@ static void check_library(const char *path, struct hc_ck_faults *faults) {
 
 /// Prints the verdict and the notes, and writes the JSON; false: it cannot be written.
 static bool report(const struct run *run) {
-    const struct options *options = &run->options;
+    const struct hc_ck_options *options = &run->options;
     const struct counts *counts = &run->counts;
     const char *game = run->plugin.game->name;
     double seconds = (double)hc_since(counts->started_us, hc_clock_us()) / 1e6;
@@ -362,23 +296,11 @@ static int wait_for(pid_t child, int done, const struct run *run) {
 }
 
 int main(int argc, char **argv) {
-    static const struct argp argp = {
-        .options = table,
-        .parser = parse,
-        .doc = "Checks the rule of a game: plays random histories, takes each step under several "
-               "conditions that must not change its result, and compares what late inputs change "
-               "with a simulation from scratch.\v"
-               "Prints one sentence for each fault, and the command that repeats it. Exits with 0 "
-               "if there is none, with 1 if there are some. Notes name the kinds of events that no "
-               "history emits, and tell if no match ends.",
-    };
     static struct run run; // survives the end of a call by a signal
     int ends[2];
-    run.options = (struct options){.seed = 1, .histories = HISTORIES};
     run.counts.started_us = hc_clock_us();
     argp_program_version = "hindcast-check " HC_VERSION_AND_COMMIT;
-    argp_err_exit_status = 2;
-    argp_parse(&argp, argc, argv, 0, NULL, &run.options);
+    hc_ck_options_parse(&run.options, argc, argv);
     run.faults = hc_ck_faults_create(run.options.game, run.options.build, run.options.seed,
                                      run.options.ticks);
     pid_t child = run.faults == NULL || pipe(ends) < 0 ? -1 : fork();

@@ -16,6 +16,8 @@ refused() {
     check "$program $*" matched
 }
 
+refused "--ticks '100001': must be .*\[1, 100000\]" hindcast-check --ticks 100001
+refused "unexpected argument 'game.so'" hindcast-check game.so
 refused "--port '65536': must be .*\[0, 65535\]" hindcastd --port 65536
 refused "--port 'x': must be .*\[0, 65535\]" hindcastd --port x
 refused "--tick-rate '0': must be .*\[1, 240\]" hindcastd --tick-rate 0
@@ -95,7 +97,7 @@ check "hindcastd --force-rewind rewinds at every tick that has a past" \
     report rewinder 's["rewinds"] == r["ticks"] - 1'
 commit=" ([0-9a-f]\{7,\})"
 [ -e "$here/../../.git" ] || commit=""
-for program in hindcastd hindcast-bot hindcast-load; do
+for program in hindcastd hindcast-bot hindcast-load hindcast-check; do
     check "$program --help" "$bin/$program" --help
     check "$program --version" sh -c "\"$bin/$program\" --version | grep -q '^$program [0-9.]*$commit\$'"
 done
