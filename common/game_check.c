@@ -153,6 +153,25 @@ static bool check_shown_ago(const struct complaint *to, const struct hc_game *ga
     return true;
 }
 
+/// Checks which fields say how they are sampled, and that buttons have no sign.
+static bool check_sampling(const struct complaint *to, const struct hc_game *game) {
+    for (unsigned i = 0; i < game->input_field_count; i++) {
+        const struct hc_field *field = &game->input_fields[i];
+        if (field->sampling > HC_LATCH)
+            return complain(to, "input.%s: sampling %u is none", field->name, field->sampling);
+        if (field->sampling != HC_SAMPLING_BY_BITS && (field->shown_ago || field->own_shown_ago))
+            return complain(to, "input.%s: a shown tick is not sampled", field->name);
+        if (field->sampling == HC_LATCH && field->is_signed && field->bits > 1)
+            return complain(to, "input.%s: a latch must be unsigned or have one bit", field->name);
+    }
+    for (unsigned k = 0; k < game->kind_count; k++)
+        for (unsigned i = 0; i < game->kinds[k].field_count; i++)
+            if (game->kinds[k].fields[i].sampling != HC_SAMPLING_BY_BITS)
+                return complain(to, "%s.%s: sampling belongs to the input", game->kinds[k].name,
+                                game->kinds[k].fields[i].name);
+    return true;
+}
+
 static bool check_kind(const struct complaint *to, const struct hc_kind *kind, bool referee) {
     if (kind->name == NULL || kind->name[0] == '\0')
         return complain(to, "a kind has no name");
@@ -300,8 +319,8 @@ static bool check_game(const struct complaint *to, const struct hc_game *game) {
     return check_fields(to, "input", game->input_fields, game->input_field_count, game->input_size,
                         false) &&
            check_input_stays(to, game) && check_kinds(to, game) && check_shown_ago(to, game) &&
-           check_slots(to, game) && check_view(to, game) && check_reductions(to, game) &&
-           check_events(to, game);
+           check_sampling(to, game) && check_slots(to, game) && check_view(to, game) &&
+           check_reductions(to, game) && check_events(to, game);
 }
 
 const char *hc_game_check(const struct hc_game *game, char *why, size_t why_size) {

@@ -1,6 +1,8 @@
 /// Owns the changes of an input's fields that are the same for every game.
 #include "common/input_fields.h"
 
+#include <string.h>
+
 void hc_input_cut(const struct hc_game *game, void *input) {
     for (uint8_t f = 0; f < game->input_field_count; f++) {
         const struct hc_field *field = &game->input_fields[f];
@@ -9,6 +11,17 @@ void hc_input_cut(const struct hc_game *game, void *input) {
             continue;
         int64_t range = INT64_C(1) << field->bits, low = field->is_signed ? -(range / 2) : 0;
         hc_field_set(field, input, value < low ? low : low + range - 1);
+    }
+}
+
+void hc_input_latches(const struct hc_game *game, void *latches) {
+    memset(latches, 0, game->input_size);
+    for (uint8_t f = 0; f < game->input_field_count; f++) {
+        const struct hc_field *field = &game->input_fields[f];
+        bool is_latch = field->sampling == HC_LATCH ||
+                        (field->sampling == HC_SAMPLING_BY_BITS && field->bits == 1);
+        if (is_latch && !field->shown_ago && !field->own_shown_ago)
+            hc_field_set(field, latches, field->is_signed ? -1 : (INT64_C(1) << field->bits) - 1);
     }
 }
 

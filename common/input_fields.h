@@ -1,11 +1,15 @@
-/// The fields of an input: their ranges, and those that tell how many ticks before it the ticks
-/// were that its player was shown (hc_field.shown_ago, own_shown_ago).
+/// The fields of an input: their ranges, those that are buttons, and those that tell how many ticks
+/// before it the ticks were that its player was shown (hc_field.shown_ago, own_shown_ago).
 #pragma once
 
 #include "hindcast/game.h"
 
 /// Cuts every field of an input to the nearest end of its range.
 void hc_input_cut(const struct hc_game *game, void *input);
+
+/// Writes the bits of an input (input_size bytes) that are buttons (HC_LATCH) to `latches`, and
+/// zeros elsewhere.
+void hc_input_latches(const struct hc_game *game, void *latches);
 
 /// The field that tells the tick at which others were shown, in a game's inputs; NULL: they have
 /// none.

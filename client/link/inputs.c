@@ -9,19 +9,23 @@
 void hc_cl_inputs_init(struct hc_cl_inputs *inputs, const struct hc_game *game, uint8_t players) {
     inputs->game = game;
     inputs->players = players;
+    hc_input_latches(game, inputs->buttons);
 }
 
 void hc_cl_inputs_begin(struct hc_cl_inputs *inputs) {
     inputs->any = false;
     inputs->next = 0;
-    memset(inputs->last, 0, sizeof inputs->last);
+    for (unsigned i = 0; i < HC_OWN_PLAYERS_MAX; i++)
+        hc_cl_latches_begin(&inputs->latches[i]);
 }
 
 void hc_cl_inputs_press(struct hc_cl_inputs *inputs, unsigned index, const void *input) {
-    uint8_t *pressed = inputs->pressed[index];
-    memcpy(pressed, input, inputs->game->input_size);
-    hc_input_cut(inputs->game, pressed); // a value that does not fit its bits cannot be sent
-    inputs->game->sanitize_input(pressed);
+    uint8_t sample[HC_INPUT_MAX] = {0};
+    memcpy(sample, input, inputs->game->input_size);
+    hc_input_cut(inputs->game, sample); // a value that does not fit its bits cannot be sent
+    inputs->game->sanitize_input(sample);
+    hc_cl_latches_sample(&inputs->latches[index], inputs->buttons, sample,
+                         inputs->game->input_size);
 }
 
 /// The byte of the ring at which the input of player `index` at `tick` begins.
@@ -58,13 +62,19 @@ static uint32_t ago(hc_tick shown, hc_tick tick) {
     return tick > shown ? tick - shown : 0;
 }
 
-/// Stamps the newest inputs with `tick`.
-static void stamp(struct hc_cl_inputs *inputs, hc_tick tick,
+/// Stamps `tick`, with the samples since the newest stamp or with that stamp again.
+static void stamp(struct hc_cl_inputs *inputs, hc_tick tick, bool repeats,
                   const struct hc_cl_inputs_shown *shown) {
+    const struct hc_game *game = inputs->game;
     for (uint8_t i = 0; i < inputs->players; i++) {
-        uint8_t *input = inputs->last[i];
-        hc_shown_ago_set(inputs->game, input, ago(shown->own, tick), ago(shown->others, tick));
-        memcpy(inputs->stamped + place_of(inputs, tick, i), input, inputs->game->input_size);
+        uint8_t input[HC_INPUT_MAX] = {0};
+        if (repeats)
+            hc_cl_latches_repeat(&inputs->latches[i], input, game->input_size);
+        else
+            hc_cl_latches_stamp(&inputs->latches[i], inputs->buttons, input, game->input_size);
+        game->sanitize_input(input); // the server does, and no sample had all of these buttons
+        hc_shown_ago_set(game, input, ago(shown->own, tick), ago(shown->others, tick));
+        memcpy(inputs->stamped + place_of(inputs, tick, i), input, game->input_size);
         mark_forced(inputs, i, tick, false);
     }
     inputs->next = tick + 1;
@@ -82,8 +92,7 @@ hc_tick hc_cl_inputs_sample(struct hc_cl_inputs *inputs, hc_tick wanted, hc_tick
     if (first < end)
         HC_MARK("stamp-gap-filled");
     for (hc_tick tick = first; tick < end; tick++)
-        stamp(inputs, tick, shown);
-    memcpy(inputs->last, inputs->pressed, sizeof inputs->last);
-    stamp(inputs, end, shown);
+        stamp(inputs, tick, true, shown);
+    stamp(inputs, end, false, shown);
     return first;
 }

@@ -2,6 +2,7 @@
 /// long as the server may still need them.
 #pragma once
 
+#include "client/link/latches.h"
 #include "hindcast/connection.h"
 #include "hindcast/game.h"
 #include "hindcast/tick.h"
@@ -16,14 +17,12 @@ struct hc_cl_inputs_shown {
 
 /// Only inputs.c writes to it. Zeros, then hc_cl_inputs_init.
 struct hc_cl_inputs {
-    const struct hc_game *game; ///< The game whose inputs these are; borrowed.
-    uint8_t players;            ///< The number of own players.
-    bool any;                   ///< An input of this connection was stamped.
-    hc_tick next;               ///< The next stamp; those before it are in the ring.
-    /// The inputs as the game set them, sanitized. They outlive a connection.
-    uint8_t pressed[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX];
-    uint8_t last[HC_OWN_PLAYERS_MAX]
-                [HC_INPUT_MAX]; ///< The newest stamped inputs; gaps repeat them.
+    const struct hc_game *game;    ///< The game whose inputs these are; borrowed.
+    uint8_t players;               ///< The number of own players.
+    bool any;                      ///< An input of this connection was stamped.
+    hc_tick next;                  ///< The next stamp; those before it are in the ring.
+    uint8_t buttons[HC_INPUT_MAX]; ///< The mask of hc_input_latches.
+    struct hc_cl_latches latches[HC_OWN_PLAYERS_MAX]; ///< The samples of each player, sanitized.
     /// A bit for each place of the ring: hc_cl_inputs_force has counted it.
     uint64_t forced[HC_OWN_PLAYERS_MAX][HC_CL_INPUTS / 64];
     /// The ring of stamped inputs by tick, see hc_cl_inputs_at. It has no gaps between inputs,
@@ -34,16 +33,17 @@ struct hc_cl_inputs {
 /// Sets the game, which is borrowed, and the number of own players.
 void hc_cl_inputs_init(struct hc_cl_inputs *inputs, const struct hc_game *game, uint8_t players);
 
-/// Begins a new connection: no input is stamped. The pressed inputs stay.
+/// Begins a new connection: no input is stamped. What is held stays so; presses before it are gone.
 void hc_cl_inputs_begin(struct hc_cl_inputs *inputs);
 
-/// Sets the pressed input of player `index`: copies it, limits its fields to their ranges and
-/// sanitizes it.
+/// Takes a sample of player `index`, any number of them between two stamps: copies it, limits its
+/// fields to their ranges and sanitizes it.
 void hc_cl_inputs_press(struct hc_cl_inputs *inputs, unsigned index, const void *input);
 
-/// Samples the pressed inputs and stamps them with `end`, unless that tick has its inputs. Ticks
-/// since the newest stamp first repeat it, as far back as `wanted`, the oldest one that the server
-/// can still use. Returns the first tick that was stamped; the last one is before `next`.
+/// Stamps the samples since the newest stamp with `end`, unless that tick has its inputs: then they
+/// wait for the next stamp. Ticks since the newest stamp first repeat it, as far back as `wanted`,
+/// the oldest one that the server can still use. Returns the first tick that was stamped; the last
+/// one is before `next`.
 hc_tick hc_cl_inputs_sample(struct hc_cl_inputs *inputs, hc_tick wanted, hc_tick end,
                             const struct hc_cl_inputs_shown *shown);
 

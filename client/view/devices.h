@@ -7,13 +7,25 @@
 
 enum { HC_CL_DEVICES_PADS = 2 };
 
-/// The devices. All zeros: no gamepad, and the mouse does not aim.
-struct hc_cl_devices {
-    SDL_GameController *pads[HC_CL_DEVICES_PADS]; ///< of the first and the second client, or NULL
-    bool mouse;                                   ///< the mouse has moved: it aims
+/// A gamepad.
+struct hc_cl_devices_pad {
+    SDL_GameController *controller; ///< NULL: there is none.
+    bool buttons[HC_CL_CONTROLS_BUTTONS];
+    bool trigger; ///< The right trigger is pressed.
 };
 
-/// Takes in an event: gamepads that come and go, and the mouse's first move.
+/// The devices, as the events have left them: SDL's own state is ahead of the events that wait.
+/// All zeros: no gamepad, and the mouse does not aim.
+struct hc_cl_devices {
+    struct hc_cl_devices_pad pads[HC_CL_DEVICES_PADS]; ///< Of the first and the second client.
+    bool keys[SDL_NUM_SCANCODES];                      ///< The keys that are down.
+    bool mouse;                                        ///< The mouse has moved: it aims.
+    Uint32 mouse_buttons;                              ///< The buttons that are down, as a mask.
+    int mouse_x, mouse_y;                              ///< The place of the mouse, pixels.
+};
+
+/// Takes in an event: keys and buttons that are pressed or released, gamepads that come and go, and
+/// the mouse's moves.
 void hc_cl_devices_event(struct hc_cl_devices *devices, const SDL_Event *event);
 
 /// Closes the gamepads.

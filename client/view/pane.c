@@ -88,7 +88,5 @@ void hc_cl_pane_close(struct hc_cl_pane *pane) {
 void hc_cl_pane_turn(struct hc_cl_pane *pane) {
     uint64_t now_us = hc_clock_us();
     hc_cl_udp_receive(pane->runner.udp, now_us);
-    if (!pane->bot)
-        hc_client_set_input(pane->runner.client, 0, pane->input);
     hc_cl_runner_turn(&pane->runner, now_us);
 }

@@ -203,11 +203,11 @@ static bool play(struct session *session, char *why) {
     uint32_t played = 0;
     uint64_t frame_us = hc_clock_us();
     while (!window->closed) {
+        hc_cl_window_events(window);
         if (!turn(session, why))
             return false;
         uint64_t now_us = hc_clock_us();
         if (now_us >= frame_us) {
-            hc_cl_window_events(window);
             hc_cl_window_draw(window, now_us);
             played += all_play(window);
             if (options->frames > 0 && played >= options->frames)

@@ -94,17 +94,8 @@ void hc_cl_window_close(struct hc_cl_window *window) {
     hc_library_close(&window->drawing_library);
 }
 
-void hc_cl_window_events(struct hc_cl_window *window) {
-    SDL_Event event;
-    while (SDL_PollEvent(&event)) {
-        hc_cl_devices_event(&window->devices, &event);
-        SDL_Keycode key = event.type == SDL_KEYDOWN ? event.key.keysym.sym : SDLK_UNKNOWN;
-        window->closed = window->closed || event.type == SDL_QUIT || key == SDLK_ESCAPE;
-        if (key == SDLK_F1 && event.key.repeat == 0)
-            window->overlay = !window->overlay;
-        if (key == SDLK_F2 && event.key.repeat == 0)
-            window->keys = !window->keys;
-    }
+/// Gives the clients of persons the inputs of the devices as they are.
+static void give_inputs(struct hc_cl_window *window) {
     for (unsigned i = 0; i < window->count; i++) {
         struct hc_cl_window_pane *pane = &window->panes[i];
         if (pane->client.bot)
@@ -112,7 +103,23 @@ void hc_cl_window_events(struct hc_cl_window *window) {
         struct hc_cl_controls controls = hc_cl_devices_read(&window->devices, i, window->count,
                                                             pane->has_self ? &pane->self : NULL);
         hc_cl_controls_apply(window->config.game, &controls, pane->client.input);
+        hc_client_set_input(pane->client.runner.client, 0, pane->client.input);
     }
+}
+
+void hc_cl_window_events(struct hc_cl_window *window) {
+    SDL_Event event;
+    while (SDL_PollEvent(&event)) {
+        hc_cl_devices_event(&window->devices, &event);
+        give_inputs(window); // each press, also of a key that a later event releases
+        SDL_Keycode key = event.type == SDL_KEYDOWN ? event.key.keysym.sym : SDLK_UNKNOWN;
+        window->closed = window->closed || event.type == SDL_QUIT || key == SDLK_ESCAPE;
+        if (key == SDLK_F1 && event.key.repeat == 0)
+            window->overlay = !window->overlay;
+        if (key == SDLK_F2 && event.key.repeat == 0)
+            window->keys = !window->keys;
+    }
+    give_inputs(window); // the own player has moved, so the mouse aims elsewhere
 }
 
 // ---- Drawing ------------------------------------------------------------------------------------

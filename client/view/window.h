@@ -57,7 +57,8 @@ void hc_cl_window_close_panes(struct hc_cl_window *window);
 /// Closes it, with its panes.
 void hc_cl_window_close(struct hc_cl_window *window);
 
-/// Takes in the events of the window and its devices, and gives the inputs to the clients.
+/// Takes in the events of the window and its devices, and gives the clients the input after each of
+/// them. To be called at least once a frame.
 void hc_cl_window_events(struct hc_cl_window *window);
 
 /// Draws a frame, without presenting it.

@@ -6,7 +6,7 @@
 /// belong in this order:
 ///   1. hc_client_create;
 ///   2. each time a datagram arrives: hc_client_receive;
-///   3. hc_client_set_input whenever a local player's input changes;
+///   3. hc_client_set_input whenever a local player's input changes, at each event of a key;
 ///   4. at hc_client_deadline, or once a frame: hc_client_advance, then hc_client_send until it
 ///      returns 0; then hc_client_poll_event until it returns false, and hc_client_show_next to
 ///      draw; back to 2;
@@ -286,6 +286,11 @@ HC_API enum hc_status hc_client_receive(struct hc_client *client, const uint8_t 
 /// Sets the input of local player `index` (below config->players) from the next sampled tick on:
 /// input_size bytes, copied. Fields out of range are limited to it, and the game's sanitize_input
 /// is applied.
+///
+/// It may be called any number of times between two ticks, and with the same input again: once for
+/// each event of a key, or once a frame. The next tick has the newest value of a stick or an
+/// aim, and no press of a button is lost (hc_field.sampling). A game that polls its keys once a
+/// frame does not see presses that are shorter than a frame: its events have them.
 HC_API void hc_client_set_input(struct hc_client *client, unsigned index, const void *input);
 
 /// Does all work that is due at `now_us`: predicts ticks, stalls, times out, schedules datagrams.

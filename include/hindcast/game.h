@@ -53,6 +53,18 @@ enum hc_interpolation {
     HC_ANGLE,  ///< linear along the shorter arc, modulo 2^bits
 };
 
+/// The sampling of a field of the input: the client library stamps a tick with one value, and the
+/// game may have set many since the tick before (hc_client_set_input).
+enum hc_sampling {
+    HC_SAMPLING_BY_BITS, ///< HC_LATCH for one bit, HC_NEWEST for more
+    HC_NEWEST,           ///< the newest value, for a stick or an aim
+    /// Each bit is a button, and no press is lost. A button that was pressed and released between
+    /// two ticks is pressed in one tick. A button that was released and pressed again between two
+    /// ticks is released in one tick, and pressed from the next one on. Several presses between two
+    /// ticks are one press.
+    HC_LATCH,
+};
+
 /// One integer field of an entity's state or of an input. The fields cover every byte of their
 /// struct once, in ascending order of `offset`, so that comparing bytes compares fields. Each
 /// begins at a multiple of its size.
@@ -84,6 +96,9 @@ struct hc_field {
     /// limits it to the value of that one. With it, hc_scene_past shows the place from which the
     /// player aimed.
     bool own_shown_ago;
+    /// An enum hc_sampling, of a field of the input that the game sets. HC_LATCH belongs to an
+    /// unsigned field, or to one bit.
+    uint8_t sampling;
 };
 
 /// The ways to extrapolate a newer value of an entity from an older one; a snapshot encodes only
@@ -387,7 +402,7 @@ HC_API uint64_t hc_world_hash(const struct hc_world *world, const uint8_t *prese
 
 /// The hash of a game's name, version, tables and level: a client and a server with different
 /// hashes cannot connect. It leaves out rules and `view`, which only the server applies and may
-/// change without a new client.
+/// change without a new client, and `sampling`, which only the client applies.
 HC_API uint64_t hc_game_hash(const struct hc_game *game);
 
 /// The hash of a game's rule: of every tick of a fixed match, with random inputs, joins and leaves,

@@ -19,7 +19,7 @@ HC_C_BEGIN
 
 /// The version of the binary interface between games and programs: of every struct, constant and
 /// inline function of the headers above. A program loads only plugins of its own version.
-#define HC_GAME_ABI 4
+#define HC_GAME_ABI 5
 
 enum {
     HC_BOT_MEMORY = 64,  ///< bytes

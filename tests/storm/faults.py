@@ -108,7 +108,7 @@ FAULTS = {
         "client/link/inputs.c",
         "after a leap the client does not fill the gap in its inputs",
         "    for (hc_tick tick = first; tick < end; tick++)\n"
-        "        stamp(inputs, tick, shown);\n",
+        "        stamp(inputs, tick, true, shown);\n",
         "    first = end;\n",
     ),
     "forgotten-before-sent": Fault(

@@ -10,7 +10,7 @@
 
 enum { RATE = 100, TICK_US = 1000000 / RATE };
 
-static const struct hc_field input_fields[] = {
+static struct hc_field input_fields[] = {
     {.name = "key", .offset = 0, .size = 1, .bits = 4},
     {.name = "own_ago", .offset = 1, .size = 1, .bits = 8, .own_shown_ago = true},
     {.name = "ago", .offset = 2, .size = 1, .bits = 8, .shown_ago = true}};
@@ -41,6 +41,7 @@ static void set_up(void) {
     game.input_size = 3;
     game.lookback = 200;
     game.sanitize_input = sanitize;
+    input_fields[0].sampling = HC_NEWEST;
     memset(&inputs, 0, sizeof inputs);
     hc_cl_inputs_init(&inputs, &game, 2);
     hc_cl_inputs_begin(&inputs);
@@ -49,6 +50,12 @@ static void set_up(void) {
 static void press(uint8_t first, uint8_t second) {
     hc_cl_inputs_press(&inputs, 0, (uint8_t[]){first, 0, 0});
     hc_cl_inputs_press(&inputs, 1, (uint8_t[]){second, 0, 0});
+}
+
+/// Makes the key a field of four buttons.
+static void use_buttons(void) {
+    input_fields[0].sampling = HC_LATCH;
+    hc_cl_inputs_init(&inputs, &game, 2);
 }
 
 /// Samples for the tick `end`, of a server that needs the inputs from `wanted` on.
@@ -93,6 +100,50 @@ START_TEST(new_connection_forgets_stamps_and_keeps_what_is_pressed) {
     ck_assert_uint_eq(sample(7, 8), 7);
     ck_assert_uint_eq(key_at(7, 0), 0);
     ck_assert_uint_eq(key_at(8, 0), 1);
+}
+END_TEST
+
+START_TEST(press_waits_for_the_next_stamp_while_its_tick_has_one) {
+    use_buttons();
+    press(1, 0);
+    sample(100, 102);
+    press(3, 4);
+    press(1, 0);
+    ck_assert_uint_eq(sample(100, 102), 103); // as after a lowered input delay
+    press(0, 0);
+    ck_assert_uint_eq(sample(100, 103), 103);
+    ck_assert_uint_eq(key_at(103, 0), 2);
+    ck_assert_uint_eq(key_at(103, 1), 4);
+    sample(100, 104);
+    ck_assert_uint_eq(key_at(104, 0), 0);
+    ck_assert_uint_eq(key_at(104, 1), 0);
+}
+END_TEST
+
+START_TEST(gap_repeats_no_tap_and_the_next_press_is_stamped_with_its_own_tick) {
+    use_buttons();
+    press(9, 0);
+    press(8, 0);
+    sample(100, 100);
+    ck_assert_uint_eq(key_at(100, 0), 9);
+    press(8 + 2, 0);
+    press(8, 0);
+    sample(100, 103); // as after a raised input delay
+    ck_assert_uint_eq(key_at(101, 0), 8);
+    ck_assert_uint_eq(key_at(102, 0), 8);
+    ck_assert_uint_eq(key_at(103, 0), 8 + 2);
+    sample(100, 104);
+    ck_assert_uint_eq(key_at(104, 0), 8);
+}
+END_TEST
+
+START_TEST(stamp_of_several_samples_is_sanitized) {
+    use_buttons();
+    press(8, 8);
+    press(6, 4);
+    sample(100, 100);
+    ck_assert_uint_eq(key_at(100, 0), 0); // 14 is not allowed
+    ck_assert_uint_eq(key_at(100, 1), 12);
 }
 END_TEST
 
@@ -195,6 +246,9 @@ int main(void) {
     tcase_add_test(tests, pressed_input_is_cut_to_its_fields_and_sanitized);
     tcase_add_test(tests, each_tick_is_stamped_once_and_gaps_repeat_the_newest_input);
     tcase_add_test(tests, new_connection_forgets_stamps_and_keeps_what_is_pressed);
+    tcase_add_test(tests, press_waits_for_the_next_stamp_while_its_tick_has_one);
+    tcase_add_test(tests, gap_repeats_no_tap_and_the_next_press_is_stamped_with_its_own_tick);
+    tcase_add_test(tests, stamp_of_several_samples_is_sanitized);
     tcase_add_test(tests, stamp_names_the_ticks_that_its_player_was_shown);
     tcase_add_test(tests, forced_input_counts_once_and_only_in_the_ring);
     tcase_add_test(tests, all_inputs_that_the_server_lacks_are_sent);

@@ -130,6 +130,11 @@ START_TEST(groups_outside_of_the_referee_and_fields_that_cannot_move_are_refused
     REFUSED("stays", copy.player[0].moves_by = "x");
     REFUSED("countdown", copy.player[2].moves_by = "debt"; copy.player[2].countdown = true);
     REFUSED("referee", copy.input[1].group = 1);
+    REFUSED("input.buttons: sampling 3", copy.input[1].sampling = HC_LATCH + 1);
+    REFUSED("input.right: a latch", copy.input[0].sampling = HC_LATCH);
+    REFUSED("player.x: sampling", copy.player[0].sampling = HC_NEWEST);
+    REFUSED("shown tick is not sampled", (copy.input[1].shown_ago = true, copy.game.lookback = 4,
+                                          copy.input[1].sampling = HC_NEWEST));
     REFUSED("unsigned", copy.referee[2].countdown = true);
 }
 END_TEST
