@@ -71,12 +71,21 @@ static uint8_t reduced_field(const struct hc_game *game, const struct hc_reducti
     return field < 0 ? 0 : (uint8_t)field;
 }
 
-/// Finds the fields that the tables name.
+/// The index of the field of a kind that `teleports`; -1: none does.
+static int8_t teleports_field(const struct hc_kind *kind) {
+    for (unsigned i = 0; i < kind->field_count; i++)
+        if (kind->fields[i].teleports)
+            return (int8_t)i;
+    return -1;
+}
+
+/// Finds the fields that the tables name or mark.
 static void name_fields(struct hc_world *world) {
     const struct hc_game *game = world->game;
     for (unsigned k = 0; k < game->kind_count; k++) {
         world->x_of[k] = (int8_t)hc_kind_field(&game->kinds[k], game->kinds[k].x);
         world->y_of[k] = (int8_t)hc_kind_field(&game->kinds[k], game->kinds[k].y);
+        world->teleports_of[k] = teleports_field(&game->kinds[k]);
     }
     for (unsigned i = 0; i < game->reduction_count; i++)
         world->reduced[i] = reduced_field(game, &game->reductions[i]);

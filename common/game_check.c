@@ -172,6 +172,23 @@ static bool check_sampling(const struct complaint *to, const struct hc_game *gam
     return true;
 }
 
+/// Checks which fields say that an entity has teleported: one of each kind at most.
+static bool check_teleports(const struct complaint *to, const struct hc_game *game) {
+    for (unsigned i = 0; i < game->input_field_count; i++)
+        if (game->input_fields[i].teleports)
+            return complain(to, "input.%s: an input does not teleport", game->input_fields[i].name);
+    for (unsigned k = 0; k < game->kind_count; k++) {
+        unsigned count = 0;
+        for (unsigned i = 0; i < game->kinds[k].field_count; i++) {
+            count += game->kinds[k].fields[i].teleports;
+            if (count > 1)
+                return complain(to, "%s.%s: another field teleports already", game->kinds[k].name,
+                                game->kinds[k].fields[i].name);
+        }
+    }
+    return true;
+}
+
 static bool check_kind(const struct complaint *to, const struct hc_kind *kind, bool referee) {
     if (kind->name == NULL || kind->name[0] == '\0')
         return complain(to, "a kind has no name");
@@ -319,8 +336,8 @@ static bool check_game(const struct complaint *to, const struct hc_game *game) {
     return check_fields(to, "input", game->input_fields, game->input_field_count, game->input_size,
                         false) &&
            check_input_stays(to, game) && check_kinds(to, game) && check_shown_ago(to, game) &&
-           check_sampling(to, game) && check_slots(to, game) && check_view(to, game) &&
-           check_reductions(to, game) && check_events(to, game);
+           check_sampling(to, game) && check_teleports(to, game) && check_slots(to, game) &&
+           check_view(to, game) && check_reductions(to, game) && check_events(to, game);
 }
 
 const char *hc_game_check(const struct hc_game *game, char *why, size_t why_size) {

@@ -295,7 +295,8 @@ static void correct_entity(struct hc_cl_interpolation *interpolation, hc_entity 
                            uint64_t now_us) {
     const struct hc_kind *kind = hc_world_kind(interpolation->world, entity);
     int64_t *errors = errors_of(interpolation, entity), was[HC_FIELDS_MAX], is[HC_FIELDS_MAX];
-    bool pops = before->presence[0] != HC_ALIVE || after->presence[0] != HC_ALIVE;
+    bool pops = before->presence[0] != HC_ALIVE || after->presence[0] != HC_ALIVE ||
+                hc_world_teleports(interpolation->world, entity, before->state[0], after->state[0]);
     if (!pops) {
         blend(interpolation->world, entity, before, old_fraction, was);
         blend(interpolation->world, entity, after, time->fraction, is);

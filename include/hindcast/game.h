@@ -99,6 +99,10 @@ struct hc_field {
     /// An enum hc_sampling, of a field of the input that the game sets. HC_LATCH belongs to an
     /// unsigned field, or to one bit.
     uint8_t sampling;
+    /// True: a change of this field from one tick to the next means that the entity has teleported,
+    /// however short the way: no field is interpolated between the two, and no correction fades
+    /// across. At most one field of a kind, such as a count of teleports; not of the input.
+    bool teleports;
 };
 
 /// The ways to extrapolate a newer value of an entity from an older one; a snapshot encodes only
@@ -151,7 +155,8 @@ struct hc_kind {
     uint16_t field_count;
     const struct hc_field *fields;
     const char *x, *y; ///< names of the position fields; NULL, NULL: no position, no neighbours
-    uint32_t teleport; ///< a longer move in x or y within a tick is not interpolated; wire units
+    uint32_t teleport; ///< a longer move in x or y within a tick is not interpolated; wire units.
+                       ///< A shorter one is, unless a field says otherwise (hc_field.teleports).
     /// The most game events that an entity emits in one step, [0, HC_EMITTED_MAX]; the timeline
     /// keeps room for them at every tick. Count the worst case, which hindcast-check may not meet:
     /// a step that emits an event for each neighbour emits as many as there may be.
@@ -314,6 +319,7 @@ struct hc_world {
     uint8_t *kind_of;    ///< [entities] kind of each slot
     hc_player *owner_of; ///< [entities] owner of each slot, HC_NO_PLAYER for none
     int8_t x_of[HC_KINDS_MAX], y_of[HC_KINDS_MAX]; ///< index of each kind's position fields, or -1
+    int8_t teleports_of[HC_KINDS_MAX];  ///< index of each kind's field that `teleports`, or -1
     uint8_t reduced[HC_REDUCTIONS_MAX]; ///< index of the field of each reduction; of a count 0
     const struct hc_allocator *allocator;
 };
@@ -381,11 +387,15 @@ static inline bool hc_world_position(const struct hc_world *world, hc_entity ent
     return true;
 }
 
-/// Whether an entity that is alive in both states leaps from one to the other: farther in x or y
-/// than its kind's `teleport`. False: it has no position.
+/// Whether an entity that is alive in both states leaps from one to the other: its field that
+/// `teleports` differs, or it is farther in x or y than its kind's `teleport`.
 static inline bool hc_world_teleports(const struct hc_world *world, hc_entity entity,
                                       const void *from, const void *to) {
     int64_t x = 0, y = 0, to_x = 0, to_y = 0, most = hc_world_kind(world, entity)->teleport;
+    int8_t flag = world->teleports_of[world->kind_of[entity]];
+    const struct hc_field *fields = hc_world_kind(world, entity)->fields;
+    if (flag >= 0 && hc_field_get(&fields[flag], from) != hc_field_get(&fields[flag], to))
+        return true;
     if (!hc_world_position(world, entity, from, &x, &y) ||
         !hc_world_position(world, entity, to, &to_x, &to_y))
         return false;
@@ -402,7 +412,7 @@ HC_API uint64_t hc_world_hash(const struct hc_world *world, const uint8_t *prese
 
 /// The hash of a game's name, version, tables and level: a client and a server with different
 /// hashes cannot connect. It leaves out rules and `view`, which only the server applies and may
-/// change without a new client, and `sampling`, which only the client applies.
+/// change without a new client, and `sampling` and `teleports` of fields.
 HC_API uint64_t hc_game_hash(const struct hc_game *game);
 
 /// The hash of a game's rule: of every tick of a fixed match, with random inputs, joins and leaves,

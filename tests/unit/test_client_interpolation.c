@@ -207,6 +207,35 @@ START_TEST(fading_correction_ends_where_the_entity_teleports_or_is_away) {
 }
 END_TEST
 
+START_TEST(short_teleport_that_a_field_marks_is_neither_interpolated_nor_faded_across) {
+    struct hc_cl_interpolation_time time = {.tick = 10}, half = {11, HC_CL_INTERPOLATION_WHOLE / 2};
+    struct glider truth = fast, hopped;
+    world.teleports_of[1] = 2; // a change of the speed
+    truth.x += 100;
+    put_state(10, 10, 1, &fast);
+    for (int i = 0; i < 3; i++)
+        hc_timeline_advance(timeline);
+    correct(10, 11, 1, &truth, time, 0);
+    ck_assert_int_eq(show(time, 0, 1).fields[0], fast.x * UNIT);
+    memcpy(&hopped, hc_timeline_states(timeline, 12) + world.stride, sizeof hopped);
+    hopped.x += 50;
+    hopped.speed++;
+    put_state(12, 13, 1, &hopped);
+    hc_timeline_resimulate(timeline);
+    ck_assert_int_eq(show(half, 0, 1).fields[0], (fast.x + fast.speed) * UNIT);
+    time.tick = 12;
+    ck_assert_int_eq(show(time, 0, 1).fields[0], hopped.x * UNIT);
+    // A correction that has another teleport pops.
+    hopped.x -= 30;
+    hopped.speed++;
+    correct(12, 14, 1, &hopped, time, 0);
+    ck_assert_int_eq(show(time, 0, 1).fields[0], hopped.x * UNIT);
+    hopped.x -= 30;
+    correct(12, 15, 1, &hopped, time, 0);
+    ck_assert_int_eq(show(time, 0, 1).fields[0], (hopped.x + 30) * UNIT);
+}
+END_TEST
+
 START_TEST(correction_beyond_the_teleport_distance_or_of_presence_pops) {
     struct hc_cl_interpolation_time time = {.tick = 10};
     struct glider truth = fast;
@@ -375,6 +404,8 @@ int main(void) {
     tcase_add_test(tests, teleport_or_change_of_presence_is_not_interpolated);
     tcase_add_test(tests, correction_does_not_jump_and_halves_in_the_configured_time);
     tcase_add_test(tests, fading_correction_ends_where_the_entity_teleports_or_is_away);
+    tcase_add_test(tests,
+                   short_teleport_that_a_field_marks_is_neither_interpolated_nor_faded_across);
     tcase_add_test(tests, correction_beyond_the_teleport_distance_or_of_presence_pops);
     tcase_add_test(tests, own_players_are_shown_and_corrected_at_a_time_of_their_own);
     tcase_add_test(tests, shown_time_with_a_changing_offset_never_runs_backwards);

@@ -133,6 +133,8 @@ START_TEST(groups_outside_of_the_referee_and_fields_that_cannot_move_are_refused
     REFUSED("input.buttons: sampling 3", copy.input[1].sampling = HC_LATCH + 1);
     REFUSED("input.right: a latch", copy.input[0].sampling = HC_LATCH);
     REFUSED("player.x: sampling", copy.player[0].sampling = HC_NEWEST);
+    REFUSED("input.buttons: an input", copy.input[1].teleports = true);
+    REFUSED("player.y: another", copy.player[0].teleports = copy.player[1].teleports = true);
     REFUSED("shown tick is not sampled", (copy.input[1].shown_ago = true, copy.game.lookback = 4,
                                           copy.input[1].sampling = HC_NEWEST));
     REFUSED("unsigned", copy.referee[2].countdown = true);
