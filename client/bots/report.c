@@ -24,7 +24,7 @@ static json_t *unknown_server(void) {
     hc_counters_report(&hc_counters_timeline, NULL, server);
     hc_counters_report(&hc_counters_work, NULL, server);
     hc_counters_report(&hc_counters_process, NULL, server);
-    hc_counters_report(&hc_counters_udp, NULL, server);
+    hc_counters_report(&hc_counters_doors, NULL, server);
     hc_counters_report(&hc_counters_lanes, NULL, server);
     return server;
 }

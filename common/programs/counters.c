@@ -21,8 +21,8 @@ enum { KEY_MAX = 40 }; ///< bytes
     HC_COUNTER_ROW(struct hc_daemon_work, name, kind, unit, key)
 #define OF_PROCESS(name, kind, unit, key, ...)                                                     \
     HC_COUNTER_ROW(struct hc_daemon_process, name, kind, unit, key)
-#define OF_UDP(name, kind, unit, key, ...)                                                         \
-    HC_COUNTER_ROW(struct hc_daemon_udp, name, kind, unit, key)
+#define OF_DOORS(name, kind, unit, key, ...)                                                       \
+    HC_COUNTER_ROW(struct hc_daemon_doors, name, kind, unit, key)
 #define OF_LANES(name, kind, unit, key, ...)                                                       \
     HC_COUNTER_ROW(struct hc_daemon_lanes, name, kind, unit, key)
 #define OF_CLIENT(name, kind, unit, key, ...)                                                      \
@@ -36,7 +36,7 @@ static const struct hc_counter of_remembered[] = {HC_SERVER_REMEMBERED_COUNTERS(
 static const struct hc_counter of_timeline[] = {HC_TIMELINE_COUNTERS(OF_TIMELINE)};
 static const struct hc_counter of_work[] = {HC_DAEMON_WORK_COUNTERS(OF_WORK)};
 static const struct hc_counter of_process[] = {HC_DAEMON_PROCESS_COUNTERS(OF_PROCESS)};
-static const struct hc_counter of_udp[] = {HC_DAEMON_UDP_COUNTERS(OF_UDP)};
+static const struct hc_counter of_doors[] = {HC_DAEMON_DOORS_COUNTERS(OF_DOORS)};
 static const struct hc_counter of_lanes[] = {HC_DAEMON_LANES_COUNTERS(OF_LANES)};
 static const struct hc_counter of_link[] = {HC_CLIENT_LINK_COUNTERS(OF_CLIENT)};
 static const struct hc_counter of_world[] = {HC_CLIENT_WORLD_COUNTERS(OF_CLIENT)};
@@ -48,7 +48,7 @@ const struct hc_counters hc_counters_remembered = HC_COUNTERS_OF(of_remembered);
 const struct hc_counters hc_counters_timeline = HC_COUNTERS_OF(of_timeline);
 const struct hc_counters hc_counters_work = HC_COUNTERS_OF(of_work);
 const struct hc_counters hc_counters_process = HC_COUNTERS_OF(of_process);
-const struct hc_counters hc_counters_udp = HC_COUNTERS_OF(of_udp);
+const struct hc_counters hc_counters_doors = HC_COUNTERS_OF(of_doors);
 const struct hc_counters hc_counters_lanes = HC_COUNTERS_OF(of_lanes);
 const struct hc_counters hc_counters_link = HC_COUNTERS_OF(of_link);
 const struct hc_counters hc_counters_world = HC_COUNTERS_OF(of_world);

@@ -41,7 +41,7 @@ extern const struct hc_counters hc_counters_remembered; ///< of struct hc_server
 extern const struct hc_counters hc_counters_timeline;   ///< of struct hc_timeline_stats
 extern const struct hc_counters hc_counters_work;       ///< of struct hc_daemon_work
 extern const struct hc_counters hc_counters_process;    ///< of struct hc_daemon_process
-extern const struct hc_counters hc_counters_udp;        ///< of struct hc_daemon_udp
+extern const struct hc_counters hc_counters_doors;      ///< of struct hc_daemon_doors
 extern const struct hc_counters hc_counters_lanes;      ///< of struct hc_daemon_lanes
 extern const struct hc_counters hc_counters_link;       ///< of struct hc_client_stats
 extern const struct hc_counters hc_counters_world;      ///< of struct hc_client_stats

@@ -14,15 +14,14 @@
 
 /// Of hc_daemon_process, by their keys in `server`.
 #define HC_DAEMON_PROCESS_COUNTERS(X)                                                              \
-    X(cpu_us, SUM, "ms", "cpu_ms", "Processor time of the process, without its start.")               \
+    X(cpu_us, SUM, "ms", "cpu_ms", "Processor time of the process, without its start.")            \
     X(resident_bytes, GAUGE, "bytes", "resident_bytes", "Memory of the process.")
 
-/// Of hc_daemon_udp, of one worker or of all, by their keys in `server`.
-#define HC_DAEMON_UDP_COUNTERS(X)                                                                  \
+/// Of hc_daemon_doors, of one worker or of all, by their keys in `server`.
+#define HC_DAEMON_DOORS_COUNTERS(X)                                                                \
     X(receive_drops, SUM, "datagrams", "receive_drops",                                            \
       "Datagrams dropped unread because the receive buffer was full.")                             \
-    X(send_errors, SUM, "datagrams", "send_errors",                                                \
-      "Datagrams that the kernel refused to send.")                                                \
+    X(send_errors, SUM, "datagrams", "send_errors", "Datagrams that the kernel refused to send.")  \
     X(handshakes_us, HISTOGRAM, "ms", "handshakes_ms_of_a_tick",                                   \
       "Time that handshakes took of a tick with some.")
 
@@ -48,7 +47,7 @@
       "As `server.ticks_over_budget.worked_too_long`.")                                            \
     X(host.joins, SUM, "clients", "joins", "As `server.joins`.")                                   \
     X(host.denied, SUM, "datagrams", "denied", "As `server.denied`.")                              \
-    X(host.rewind_depth.count, SUM, "rewinds", "rewinds", "Rewinds of its server.")                  \
+    X(host.rewind_depth.count, SUM, "rewinds", "rewinds", "Rewinds of its server.")                \
     X(timeline.resimulated_ticks, SUM, "ticks", "resimulated_ticks",                               \
       "As `server.resimulated_ticks`.")                                                            \
     X(host.overload.highest, LEVEL, "level", "overload_highest", "As `server.overload.highest`.")  \
@@ -63,9 +62,9 @@ struct hc_daemon_process {
     HC_DAEMON_PROCESS_COUNTERS(HC_COUNTER_MEMBER)
 };
 
-/// The sockets and the handshakes.
-struct hc_daemon_udp {
-    HC_DAEMON_UDP_COUNTERS(HC_COUNTER_MEMBER)
+/// The doors and the handshakes.
+struct hc_daemon_doors {
+    HC_DAEMON_DOORS_COUNTERS(HC_COUNTER_MEMBER)
 };
 
 /// The lanes of handshakes.

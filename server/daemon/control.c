@@ -145,7 +145,7 @@ static void add_workers(struct hc_sv_control *control) {
     struct hc_sv_worker_counts *counts = &control->worker;
     for (unsigned i = 0; i < control->options->workers; i++) {
         hc_sv_published_read(&control->workers[i].counts, counts);
-        hc_counters_add(&hc_counters_udp, &report->udp, &counts->udp);
+        hc_counters_add(&hc_counters_doors, &report->doors, &counts->doors);
         hc_counters_add(&hc_counters_lanes, &report->lanes, &counts->lanes);
         report->sorted |= counts->sorted;
     }

@@ -9,6 +9,7 @@
 #include "hindcast/server.h"
 #include "server/daemon/commands.h"
 #include "server/daemon/control.h"
+#include "server/daemon/doors.h"
 #include "server/daemon/key_file.h"
 #include "server/daemon/memory.h"
 #include "server/daemon/options.h"
@@ -16,7 +17,6 @@
 #include "server/daemon/refused_file.h"
 #include "server/daemon/report.h"
 #include "server/daemon/token_http.h"
-#include "server/daemon/udp.h"
 
 #include <argp.h>
 #include <inttypes.h>
@@ -80,12 +80,12 @@ static bool obtain_refused(struct daemon *daemon) {
     return good;
 }
 
-/// Gives the workers their sockets, and registers all events; false: failed, with a sentence on
+/// Gives the workers their doors, and registers all events; false: failed, with a sentence on
 /// standard error.
-static bool watch(struct daemon *daemon, struct hc_sv_udp **ports) {
+static bool watch(struct daemon *daemon, struct hc_sv_doors **doors) {
     bool good = hc_sv_control_watch(&daemon->control);
     for (unsigned i = 0; i < daemon->options.workers; i++)
-        good = hc_sv_worker_watch(&daemon->workers[i], ports[i]) && good;
+        good = hc_sv_worker_watch(&daemon->workers[i], doors[i]) && good;
     if (!good)
         fprintf(stderr, "hindcastd: no event loop can be had\n");
     return good;
@@ -98,11 +98,11 @@ static void on_accept_failed(void *context, const char *why) {
                     json_pack("{s:s}", "why", why));
 }
 
-/// Opens the UDP port and, in --dev, the token port of the same number; with --port 0, a number
-/// that is free for both.
+/// Opens the doors and, in --dev, the token port of the same number; with --port 0, a number that
+/// is free for both.
 static bool open_ports(struct daemon *daemon) {
     const struct hc_sv_options *options = &daemon->options;
-    struct hc_sv_udp *ports[HC_SV_WORKERS_MAX] = {NULL};
+    struct hc_sv_doors *doors[HC_SV_WORKERS_MAX] = {NULL};
     struct hc_sv_token_http_issuer issuer = {
         .key = daemon->keys.keys[0],
         .protocol_id = hc_datagram_protocol_id(options->plugin.game, options->plugin.rule_hash),
@@ -116,20 +116,20 @@ static bool open_ports(struct daemon *daemon) {
     unsigned tries = options->dev && options->port == 0 ? DEV_PORTS : 1;
     bool open = false;
     for (unsigned i = 0; i < tries && !open; i++) {
-        open =
-            hc_sv_udp_open(options->bind, options->port, options->workers, ports, why, sizeof(why));
+        open = hc_sv_doors_open(options, doors, why, sizeof(why));
         if (!open || !options->dev)
             break;
-        daemon->token_http = hc_sv_token_http_open(
-            daemon->control.base, hc_sv_udp_address(ports[0]).port, &issuer, why, sizeof(why));
+        daemon->token_http =
+            hc_sv_token_http_open(daemon->control.base, hc_sv_doors_facts(doors[0]).address.port,
+                                  &issuer, why, sizeof(why));
         open = daemon->token_http != NULL;
         for (unsigned w = 0; !open && w < options->workers; w++)
-            hc_sv_udp_close(ports[w]);
+            hc_sv_doors_close(doors[w]);
     }
     sodium_memzero(&issuer, sizeof(issuer));
     if (!open)
         fprintf(stderr, "hindcastd: %s\n", why);
-    return open && watch(daemon, ports);
+    return open && watch(daemon, doors);
 }
 
 /// Fills in what all matches read. Exits with 2 if the options exclude each other.
@@ -193,15 +193,15 @@ static bool open_workers(struct daemon *daemon) {
 }
 
 /// Warns that a flood of DATA displaces players' datagrams sooner than with the whole buffer.
-static void log_small_buffer(struct hc_sv_log *log, uint32_t granted) {
+static void log_small_buffer(struct hc_sv_log *log, const struct hc_sv_door_facts *facts) {
     char why[160];
     snprintf(why, sizeof(why),
              "a flood of datagrams displaces those of players sooner: set the sysctl "
-             "net.core.rmem_max to %d or more, or give CAP_NET_ADMIN",
-             HC_SV_UDP_RECEIVE_BUFFER);
+             "net.core.rmem_max to %" PRIu32 " or more, or give CAP_NET_ADMIN",
+             facts->receive_buffer_asked);
     hc_sv_log_event(log, HC_SV_LOG_WARN, "small-receive-buffer",
-                    json_pack("{s:I, s:I, s:s}", "granted_bytes", (json_int_t)granted,
-                              "asked_bytes", (json_int_t)HC_SV_UDP_RECEIVE_BUFFER, "why", why));
+                    json_pack("{s:I, s:I, s:s}", "granted_bytes", (json_int_t)facts->receive_buffer,
+                              "asked_bytes", (json_int_t)facts->receive_buffer_asked, "why", why));
 }
 
 /// Memory of all servers.
@@ -215,19 +215,20 @@ static size_t memory_of(const struct daemon *daemon) {
 
 /// Logs what the daemon serves, and where, with its settings. Numbers of 64 bits are strings: not
 /// every JSON reader reads them exactly.
-static void log_started(struct daemon *daemon, const char *address, uint16_t port,
-                        uint32_t granted) {
+static void log_started(struct daemon *daemon, const char *address,
+                        const struct hc_sv_door_facts *facts) {
     const struct hc_plugin *plugin = &daemon->options.plugin;
     char protocol_id[24];
     snprintf(protocol_id, sizeof(protocol_id), "0x%016" PRIx64,
              hc_datagram_protocol_id(plugin->game, plugin->rule_hash));
-    json_t *fields = json_pack(
-        "{s:s, s:i, s:s, s:i, s:s, s:i, s:s, s:I, s:I, s:i, s:b}", "version", HC_VERSION, "pid",
-        (int)getpid(), "address", address, "port", (int)port, "game", plugin->game->name,
-        "game_version", (int)plugin->game->version, "protocol_id", protocol_id, "memory_bytes",
-        (json_int_t)memory_of(daemon), "resident_bytes", (json_int_t)hc_sv_memory_resident(),
-        "receive_buffer_bytes_each", (int)granted, "handshakes_apart",
-        hc_sv_udp_descriptor(daemon->workers[0].runner->udp, HC_SV_UDP_HELLO) >= 0);
+    json_t *fields =
+        json_pack("{s:s, s:i, s:s, s:i, s:s, s:i, s:s, s:I, s:I, s:i, s:b}", "version", HC_VERSION,
+                  "pid", (int)getpid(), "address", address, "port", (int)facts->address.port,
+                  "game", plugin->game->name, "game_version", (int)plugin->game->version,
+                  "protocol_id", protocol_id, "memory_bytes", (json_int_t)memory_of(daemon),
+                  "resident_bytes", (json_int_t)hc_sv_memory_resident(),
+                  "receive_buffer_bytes_each", (int)facts->receive_buffer, "handshakes_apart",
+                  hc_sv_doors_stats(daemon->workers[0].runner->doors).sorted);
     json_t *settings = hc_settings_json(hc_sv_settings, HC_SV_SETTING_COUNT, &daemon->options);
     json_object_update_missing(fields, settings); // the port of --port 0 is another
     json_decref(settings);
@@ -235,14 +236,13 @@ static void log_started(struct daemon *daemon, const char *address, uint16_t por
 }
 
 static void announce(struct daemon *daemon) {
-    struct hc_address address = hc_sv_udp_address(daemon->workers[0].runner->udp);
-    uint32_t granted = hc_sv_udp_receive_buffer(daemon->workers[0].runner->udp);
+    struct hc_sv_door_facts facts = hc_sv_doors_facts(daemon->workers[0].runner->doors);
     char text[HC_ADDRESS_TEXT_MAX];
-    fprintf(daemon->text, "listening on %s\n", hc_address_format(&address, text));
+    fprintf(daemon->text, "listening on %s\n", hc_address_format(&facts.address, text));
     fflush(daemon->text);
-    log_started(daemon, text, address.port, granted);
-    if (granted < HC_SV_UDP_RECEIVE_BUFFER)
-        log_small_buffer(&daemon->log, granted);
+    log_started(daemon, text, &facts);
+    if (facts.receive_buffer < facts.receive_buffer_asked)
+        log_small_buffer(&daemon->log, &facts);
     if (!daemon->options.dev && daemon->options.audience == 0)
         hc_sv_log_event(&daemon->log, HC_SV_LOG_WARN, "default-audience",
                         json_pack("{s:s}", "why",

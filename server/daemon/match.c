@@ -262,14 +262,14 @@ static uint64_t begin_us(const struct hc_sv_match *match, uint64_t now_us) {
 }
 
 /// Notes that the match is given a datagram. A CONNECT sets the first tick of an idle one.
-static void touch(struct hc_sv_match *match, const struct hc_sv_udp_datagram *datagram) {
+static void touch(struct hc_sv_match *match, const struct hc_sv_datagram *datagram) {
     if (match->idle && hc_datagram_kind(datagram->bytes, datagram->size) == HC_DATAGRAM_CONNECT)
         hc_server_start(match->server, begin_us(match, datagram->arrived_us));
     match->touched = true;
 }
 
 enum hc_status hc_sv_match_receive(struct hc_sv_match *match,
-                                   const struct hc_sv_udp_datagram *datagram) {
+                                   const struct hc_sv_datagram *datagram) {
     touch(match, datagram);
     struct hc_sv_watch *watch = enter(match, hc_clock_us());
     enum hc_status status = hc_server_receive(match->server, &datagram->from, datagram->bytes,
@@ -279,7 +279,7 @@ enum hc_status hc_sv_match_receive(struct hc_sv_match *match,
 }
 
 enum hc_status hc_sv_match_receive_placed(struct hc_sv_match *match,
-                                          const struct hc_sv_udp_datagram *datagram,
+                                          const struct hc_sv_datagram *datagram,
                                           struct hc_sv_placed *placed) {
     touch(match, datagram);
     struct hc_sv_watch *watch = enter(match, hc_clock_us());

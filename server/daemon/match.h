@@ -7,6 +7,7 @@
 #pragma once
 
 #include "common/programs/counters.h"
+#include "server/daemon/door.h"
 #include "server/daemon/faults.h"
 #include "server/daemon/log.h"
 #include "server/daemon/npcs.h"
@@ -122,11 +123,11 @@ void hc_sv_match_log_troubles(struct hc_sv_match *match, bool last, uint64_t now
 
 /// Gives the server a datagram that arrived at `now_us`; of an idle match, sets its first tick.
 enum hc_status hc_sv_match_receive(struct hc_sv_match *match,
-                                   const struct hc_sv_udp_datagram *datagram);
+                                   const struct hc_sv_datagram *datagram);
 
 /// The same with a CONNECT that was placed, see hc_sv_placement_give.
 enum hc_status hc_sv_match_receive_placed(struct hc_sv_match *match,
-                                          const struct hc_sv_udp_datagram *datagram,
+                                          const struct hc_sv_datagram *datagram,
                                           struct hc_sv_placed *placed);
 
 /// As hc_server_send.

@@ -63,7 +63,7 @@ static json_t *server_part(const struct hc_sv_report *report) {
     hc_counters_report(&hc_counters_timeline, report->timeline, server);
     hc_counters_report(&hc_counters_work, &report->work, server);
     hc_counters_report(&hc_counters_process, &report->process, server);
-    hc_counters_report(&hc_counters_udp, &report->udp, server);
+    hc_counters_report(&hc_counters_doors, &report->doors, server);
     hc_counters_report(&hc_counters_lanes, report->sorted ? &report->lanes : NULL, server);
     return server;
 }

@@ -9,14 +9,14 @@
 
 struct hc_sv_report {
     const char *version;
-    uint64_t seed;                  ///< below 2^63, as a JSON integer
-    uint16_t tick_rate;             ///< Hz
-    uint64_t ticks;                 ///< of all matches
-    uint64_t duration_us;           ///< since the workers began
-    unsigned clients_most;          ///< at once
+    uint64_t seed;         ///< below 2^63, as a JSON integer
+    uint16_t tick_rate;    ///< Hz
+    uint64_t ticks;        ///< of all matches
+    uint64_t duration_us;  ///< since the workers began
+    unsigned clients_most; ///< at once
     struct hc_daemon_work work;
     struct hc_daemon_process process;
-    struct hc_daemon_udp udp;
+    struct hc_daemon_doors doors;
     struct hc_daemon_lanes lanes;
     bool sorted;                 ///< the kernel sorts datagrams into lanes
     json_t *desyncs, *overflows; ///< arrays, see faults.h; borrowed

@@ -24,7 +24,7 @@ static struct hc_sv_match *find_match(struct hc_sv_worker *worker, unsigned numb
 
 /// Chooses the match of a CONNECT whose token names none of the daemon's, see
 /// hc_sv_placement_choose.
-static void place(struct hc_sv_worker *worker, const struct hc_sv_udp_datagram *datagram,
+static void place(struct hc_sv_worker *worker, const struct hc_sv_datagram *datagram,
                   struct hc_sv_placed *placed) {
     const struct hc_sv_match_setting *setting = worker->setting;
     pthread_mutex_lock(setting->placement_lock);
@@ -42,7 +42,7 @@ static void finish_placement(struct hc_sv_worker *worker, const struct hc_sv_pla
 }
 
 /// Gives a CONNECT of another worker's match to that worker.
-static void send_mail(struct hc_sv_worker *worker, const struct hc_sv_udp_datagram *datagram,
+static void send_mail(struct hc_sv_worker *worker, const struct hc_sv_datagram *datagram,
                       const struct hc_sv_placed *placed) {
     unsigned workers = worker->setting->options->workers;
     struct hc_sv_worker *other = &worker->all[hc_sv_worker_of(placed->match, workers)];
@@ -54,7 +54,7 @@ static void send_mail(struct hc_sv_worker *worker, const struct hc_sv_udp_datagr
 }
 
 void hc_sv_routing_receive_placed(struct hc_sv_worker *worker,
-                                  const struct hc_sv_udp_datagram *datagram,
+                                  const struct hc_sv_datagram *datagram,
                                   struct hc_sv_placed *placed) {
     struct hc_sv_match *match = placed->match != 0 ? find_match(worker, placed->match)
                                                    : hc_sv_worker_next_match(worker, NULL);
@@ -67,7 +67,7 @@ void hc_sv_routing_receive_placed(struct hc_sv_worker *worker,
 
 /// Gives a CONNECT whose token names none of the daemon's matches to the one that the placement
 /// chooses.
-static void place_connect(struct hc_sv_worker *worker, const struct hc_sv_udp_datagram *datagram) {
+static void place_connect(struct hc_sv_worker *worker, const struct hc_sv_datagram *datagram) {
     struct hc_sv_placed placed;
     place(worker, datagram, &placed);
     if (placed.match == 0 || is_own(worker, placed.match))
@@ -77,15 +77,14 @@ static void place_connect(struct hc_sv_worker *worker, const struct hc_sv_udp_da
 }
 
 /// The match that a DATA or a CONNECT names; 0: none of the daemon's. All are of the only match.
-static uint16_t named_by(const struct hc_sv_worker *worker,
-                         const struct hc_sv_udp_datagram *datagram) {
+static uint16_t named_by(const struct hc_sv_worker *worker, const struct hc_sv_datagram *datagram) {
     const struct hc_sv_match_setting *setting = worker->setting;
     if (setting->placement == NULL)
         return 1;
     return hc_sv_placement_named(setting->options->matches, datagram->bytes, datagram->size);
 }
 
-void hc_sv_routing_receive(struct hc_sv_worker *worker, const struct hc_sv_udp_datagram *datagram) {
+void hc_sv_routing_receive(struct hc_sv_worker *worker, const struct hc_sv_datagram *datagram) {
     enum hc_datagram_kind kind = hc_datagram_kind(datagram->bytes, datagram->size);
     uint16_t named = named_by(worker, datagram);
     if (kind == HC_DATAGRAM_CONNECT && named == 0) {

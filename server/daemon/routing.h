@@ -6,10 +6,10 @@
 #include "server/daemon/worker.h"
 
 /// Gives a datagram of any lane to its match. Any match answers a HELLO, and DATA of none.
-void hc_sv_routing_receive(struct hc_sv_worker *worker, const struct hc_sv_udp_datagram *datagram);
+void hc_sv_routing_receive(struct hc_sv_worker *worker, const struct hc_sv_datagram *datagram);
 
 /// Gives a CONNECT for which the placement has chosen a match of this worker (0: any) to it, and
 /// ends the placement.
 void hc_sv_routing_receive_placed(struct hc_sv_worker *worker,
-                                  const struct hc_sv_udp_datagram *datagram,
+                                  const struct hc_sv_datagram *datagram,
                                   struct hc_sv_placed *placed);

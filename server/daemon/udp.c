@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 enum {
+    RECEIVE_BUFFER = 4 << 20,   ///< bytes asked for each lane: some 10,000 small datagrams
     ROOM = HC_DATAGRAM_MAX + 1, ///< the last byte shows that a datagram was too long
     IPV4_AT = 12,               ///< offset of the IPv4 address in a mapped one
     BUFFER_EACH = 416,          ///< bytes of the granted buffer that a small datagram takes
@@ -34,30 +35,31 @@ enum {
 
 /// Datagrams of one direction, in the layout of recvmmsg and sendmmsg.
 struct batch {
-    struct mmsghdr headers[HC_SV_UDP_BATCH];
-    struct iovec parts[HC_SV_UDP_BATCH];
-    struct sockaddr_storage peers[HC_SV_UDP_BATCH];
-    uint8_t bytes[HC_SV_UDP_BATCH][ROOM];
+    struct mmsghdr headers[HC_SV_DOOR_BATCH];
+    struct iovec parts[HC_SV_DOOR_BATCH];
+    struct sockaddr_storage peers[HC_SV_DOOR_BATCH];
 };
 
 /// The kernel's arrival times of a batch, in the layout of recvmmsg.
 struct stamps {
-    _Alignas(struct cmsghdr) uint8_t controls[HC_SV_UDP_BATCH][STAMP_SIZE];
+    _Alignas(struct cmsghdr) uint8_t controls[HC_SV_DOOR_BATCH][STAMP_SIZE];
     uint64_t read_us; ///< when the batch was read, on hc_clock_us
     uint64_t unix_ns; ///< when the batch was read, on the clock of the kernel's times
 };
 
-struct hc_sv_udp {
-    int descriptors[HC_SV_UDP_LANES]; ///< -1: none
+struct udp {
+    struct hc_sv_door door;
     sa_family_t family;
-    unsigned queued;
     uint64_t send_errors;
-    uint64_t drops[HC_SV_UDP_LANES];
+    uint64_t drops[HC_SV_DOOR_LANES];
     uint64_t emptied_us; ///< when the DATA lane was last read to its end
     uint64_t after_us;   ///< the batch arrived after this time
     struct stamps stamps;
-    struct batch in, out; ///< `out` is sent from the socket of the DATA lane
+    struct batch in, out;                  ///< `out` is sent from the socket of the DATA lane
+    uint8_t bytes[HC_SV_DOOR_BATCH][ROOM]; ///< The datagrams of `in`.
 };
+
+static const struct hc_sv_door_kind kind;
 
 static struct hc_address from_system(const struct sockaddr_storage *peer) {
     struct hc_address address = {0};
@@ -89,9 +91,7 @@ static socklen_t to_system(sa_family_t family, const struct hc_address *address,
 }
 
 static void prepare(struct batch *batch) {
-    for (unsigned i = 0; i < HC_SV_UDP_BATCH; i++) {
-        batch->parts[i].iov_base = batch->bytes[i];
-        batch->parts[i].iov_len = ROOM;
+    for (unsigned i = 0; i < HC_SV_DOOR_BATCH; i++) {
         batch->headers[i].msg_hdr.msg_iov = &batch->parts[i];
         batch->headers[i].msg_hdr.msg_iovlen = 1;
         batch->headers[i].msg_hdr.msg_name = &batch->peers[i];
@@ -99,10 +99,10 @@ static void prepare(struct batch *batch) {
     }
 }
 
-/// Asks for HC_SV_UDP_RECEIVE_BUFFER. Only SO_RCVBUFFORCE, which needs CAP_NET_ADMIN, may exceed
+/// Asks for RECEIVE_BUFFER. Only SO_RCVBUFFORCE, which needs CAP_NET_ADMIN, may exceed
 /// net.core.rmem_max.
 static void set_receive_buffer(int descriptor) {
-    int size = HC_SV_UDP_RECEIVE_BUFFER;
+    int size = RECEIVE_BUFFER;
     if (setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)) != 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
 }
@@ -162,12 +162,12 @@ static bool attach_sorting(int descriptor, unsigned workers) {
         BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 8 - CID_BYTE_BITS),
         BPF_STMT(BPF_ALU | BPF_OR | BPF_X, 0),
         BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, workers),
-        BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, HC_SV_UDP_LANES),
+        BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, HC_SV_DOOR_LANES),
         BPF_STMT(BPF_RET | BPF_A, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_CONNECT, 0, 14),
         BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
         BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, HC_DATAGRAM_CONNECT_TOKEN_AT + 4, 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, HC_SV_UDP_CONNECT),
+        BPF_STMT(BPF_RET | BPF_K, HC_SV_DOOR_CONNECT),
         // CONNECT: the match of the token, as hc_token_match reads it.
         BPF_STMT(BPF_LD | BPF_B | BPF_ABS, HC_DATAGRAM_CONNECT_TOKEN_AT + 3),
         BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 4),
@@ -177,17 +177,17 @@ static bool attach_sorting(int descriptor, unsigned workers) {
         BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 1),
         BPF_STMT(BPF_ALU | BPF_OR | BPF_X, 0),
         BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, workers),
-        BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, HC_SV_UDP_LANES),
-        BPF_STMT(BPF_ALU | BPF_ADD | BPF_K, HC_SV_UDP_CONNECT),
+        BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, HC_SV_DOOR_LANES),
+        BPF_STMT(BPF_ALU | BPF_ADD | BPF_K, HC_SV_DOOR_CONNECT),
         BPF_STMT(BPF_RET | BPF_A, 0),
         // HELLO and datagrams of no known kind.
         BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
         BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, NONCE_AT + 1, 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, HC_SV_UDP_HELLO),
+        BPF_STMT(BPF_RET | BPF_K, HC_SV_DOOR_HELLO),
         BPF_STMT(BPF_LD | BPF_B | BPF_ABS, NONCE_AT),
         BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, workers),
-        BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, HC_SV_UDP_LANES),
-        BPF_STMT(BPF_ALU | BPF_ADD | BPF_K, HC_SV_UDP_HELLO),
+        BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, HC_SV_DOOR_LANES),
+        BPF_STMT(BPF_ALU | BPF_ADD | BPF_K, HC_SV_DOOR_HELLO),
         BPF_STMT(BPF_RET | BPF_A, 0),
     };
     _Static_assert(32 - HC_SERVER_CID_MATCH_AT == 8 + CID_BYTE_BITS, "the match in a cid");
@@ -197,75 +197,83 @@ static bool attach_sorting(int descriptor, unsigned workers) {
 
 /// Makes the kernel drop datagrams of other lanes at the socket of `lane`: it gives a broadcast to
 /// all sockets without sorting it. Offsets count from the UDP header.
-static bool attach_filter(int descriptor, enum hc_sv_udp_lane lane) {
+static bool attach_filter(int descriptor, enum hc_sv_door_lane lane) {
     struct sock_filter program[] = {
         BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 8), // returns 0 if there is no such byte
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_DATA, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, lane == HC_SV_UDP_DATA ? UINT32_MAX : 0),
+        BPF_STMT(BPF_RET | BPF_K, lane == HC_SV_DOOR_DATA ? UINT32_MAX : 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_CONNECT, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, lane == HC_SV_UDP_CONNECT ? UINT32_MAX : 0),
-        BPF_STMT(BPF_RET | BPF_K, lane == HC_SV_UDP_HELLO ? UINT32_MAX : 0),
+        BPF_STMT(BPF_RET | BPF_K, lane == HC_SV_DOOR_CONNECT ? UINT32_MAX : 0),
+        BPF_STMT(BPF_RET | BPF_K, lane == HC_SV_DOOR_HELLO ? UINT32_MAX : 0),
     };
     return attach(descriptor, SO_ATTACH_FILTER, program, sizeof(program) / sizeof(*program));
 }
 
-/// Closes all lanes of one worker but `kept` (HC_SV_UDP_LANES: none).
-static void close_lanes(struct hc_sv_udp *udp, enum hc_sv_udp_lane kept) {
-    for (unsigned lane = 0; lane < HC_SV_UDP_LANES; lane++) {
-        if (lane == kept || udp->descriptors[lane] < 0)
+/// Closes all lanes of one worker but `kept` (HC_SV_DOOR_LANES: none).
+static void close_lanes(struct hc_sv_door *door, enum hc_sv_door_lane kept) {
+    for (unsigned lane = 0; lane < HC_SV_DOOR_LANES; lane++) {
+        if (lane == kept || door->descriptors[lane] < 0)
             continue;
-        close(udp->descriptors[lane]);
-        udp->descriptors[lane] = -1;
+        close(door->descriptors[lane]);
+        door->descriptors[lane] = -1;
     }
 }
 
 /// Opens the lanes of all workers beside the first worker's DATA; false with errno, and none of
 /// them, if the kernel cannot sort or has no more sockets.
-static bool open_lanes(struct hc_sv_udp **ports, unsigned workers) {
+static bool open_lanes(struct hc_sv_door **ports, unsigned workers) {
     struct sockaddr_storage local = {0};
     socklen_t length = sizeof(local);
-    int first = ports[0]->descriptors[HC_SV_UDP_DATA], share = 1;
+    int first = ports[0]->descriptors[HC_SV_DOOR_DATA], share = 1;
     getsockname(first, (struct sockaddr *)&local, &length);
     // Only after binding: otherwise the bind could have joined the port of another server.
     bool good = setsockopt(first, SOL_SOCKET, SO_REUSEPORT, &share, sizeof(share)) == 0;
-    for (unsigned i = 1; good && i < workers * HC_SV_UDP_LANES; i++) {
-        int *lane = &ports[i / HC_SV_UDP_LANES]->descriptors[i % HC_SV_UDP_LANES];
+    for (unsigned i = 1; good && i < workers * HC_SV_DOOR_LANES; i++) {
+        int *lane = &ports[i / HC_SV_DOOR_LANES]->descriptors[i % HC_SV_DOOR_LANES];
         *lane = open_bound((struct sockaddr *)&local, length, true);
         good = *lane >= 0;
     }
     good = good && attach_sorting(first, workers);
-    for (unsigned i = workers * HC_SV_UDP_LANES; good && i-- > 0;) // the first DATA last
-        good = attach_filter(ports[i / HC_SV_UDP_LANES]->descriptors[i % HC_SV_UDP_LANES],
-                             i % HC_SV_UDP_LANES);
+    for (unsigned i = workers * HC_SV_DOOR_LANES; good && i-- > 0;) // the first DATA last
+        good = attach_filter(ports[i / HC_SV_DOOR_LANES]->descriptors[i % HC_SV_DOOR_LANES],
+                             i % HC_SV_DOOR_LANES);
     if (good)
         return true;
     int cause = errno;
     share = 0; // no other server may join the port
     setsockopt(first, SOL_SOCKET, SO_REUSEPORT, &share, sizeof(share));
     for (unsigned i = 0; i < workers; i++)
-        close_lanes(ports[i], i == 0 ? HC_SV_UDP_DATA : HC_SV_UDP_LANES);
+        close_lanes(ports[i], i == 0 ? HC_SV_DOOR_DATA : HC_SV_DOOR_LANES);
     errno = cause;
     return false;
 }
 
-/// The batches of a worker, without a socket; NULL: no memory.
-static struct hc_sv_udp *create(sa_family_t family) {
-    struct hc_sv_udp *udp = calloc(1, sizeof(*udp));
+static void close_door(struct hc_sv_door *door) {
+    close_lanes(door, HC_SV_DOOR_LANES);
+    free(door);
+}
+
+/// The door of a worker, without a socket; NULL: no memory.
+static struct hc_sv_door *create(sa_family_t family) {
+    struct udp *udp = calloc(1, sizeof(*udp));
     if (udp == NULL)
         return NULL;
-    for (unsigned lane = 0; lane < HC_SV_UDP_LANES; lane++)
-        udp->descriptors[lane] = -1;
+    udp->door.kind = &kind;
+    for (unsigned lane = 0; lane < HC_SV_DOOR_LANES; lane++)
+        udp->door.descriptors[lane] = -1;
     udp->family = family;
     prepare(&udp->in);
-    for (unsigned i = 0; i < HC_SV_UDP_BATCH; i++)
-        udp->in.headers[i].msg_hdr.msg_control = udp->stamps.controls[i];
     prepare(&udp->out);
-    return udp;
+    for (unsigned i = 0; i < HC_SV_DOOR_BATCH; i++) {
+        udp->in.parts[i] = (struct iovec){udp->bytes[i], ROOM};
+        udp->in.headers[i].msg_hdr.msg_control = udp->stamps.controls[i];
+    }
+    return &udp->door;
 }
 
 /// Gives the first worker the bound `descriptor`, and all workers their lanes; false: failed.
 static bool open_workers(int descriptor, sa_family_t family, unsigned workers,
-                         struct hc_sv_udp **ports, char *why, size_t why_size) {
+                         struct hc_sv_door **ports, char *why, size_t why_size) {
     bool good = true;
     for (unsigned i = 0; i < workers; i++) {
         ports[i] = create(family);
@@ -276,7 +284,7 @@ static bool open_workers(int descriptor, sa_family_t family, unsigned workers,
         snprintf(why, why_size, "no memory for the sockets of --workers %u", workers);
         return false;
     }
-    ports[0]->descriptors[HC_SV_UDP_DATA] = descriptor;
+    ports[0]->descriptors[HC_SV_DOOR_DATA] = descriptor;
     if (!open_lanes(ports, workers) && workers > 1) {
         int cause = errno;
         if (cause == EMFILE || cause == ENFILE || cause == ENOMEM || cause == ENOBUFS)
@@ -291,12 +299,13 @@ static bool open_workers(int descriptor, sa_family_t family, unsigned workers,
     }
     int stamp = 1;
     for (unsigned i = 0; i < workers; i++)
-        setsockopt(ports[i]->descriptors[HC_SV_UDP_DATA], SOL_SOCKET, SO_TIMESTAMPNS, &stamp,
+        setsockopt(ports[i]->descriptors[HC_SV_DOOR_DATA], SOL_SOCKET, SO_TIMESTAMPNS, &stamp,
                    sizeof(stamp));
     return true;
 }
 
-bool hc_sv_udp_open(const char *bind_to, uint16_t port, unsigned workers, struct hc_sv_udp **ports,
+/// As hc_sv_udp_open.
+static bool open_at(const char *bind_to, uint16_t port, unsigned workers, struct hc_sv_door **ports,
                     char *why, size_t why_size) {
     char service[8];
     struct addrinfo hints = {.ai_socktype = SOCK_DGRAM,
@@ -314,7 +323,7 @@ bool hc_sv_udp_open(const char *bind_to, uint16_t port, unsigned workers, struct
     freeaddrinfo(where);
     if (descriptor < 0 && strcmp(bind_to, "::") == 0 &&
         (cause == EAFNOSUPPORT || cause == EADDRNOTAVAIL))
-        return hc_sv_udp_open("0.0.0.0", port, workers, ports, why, why_size);
+        return open_at("0.0.0.0", port, workers, ports, why, why_size);
     if (descriptor < 0) {
         snprintf(why, why_size, "--bind '%s' --port %u: %s", bind_to, port, strerror(cause));
         return false;
@@ -322,90 +331,47 @@ bool hc_sv_udp_open(const char *bind_to, uint16_t port, unsigned workers, struct
     if (open_workers(descriptor, family, workers, ports, why, why_size))
         return true;
     for (unsigned i = 0; i < workers; i++) {
-        hc_sv_udp_close(ports[i]);
+        if (ports[i] != NULL)
+            close_door(ports[i]);
         ports[i] = NULL;
     }
     return false;
 }
 
-struct hc_sv_udp *hc_sv_udp_share(const struct hc_sv_udp *udp) {
-    struct hc_sv_udp *shared = create(udp->family);
+bool hc_sv_udp_open(const struct hc_sv_options *options, struct hc_sv_door **workers, char *why,
+                    size_t why_size) {
+    return open_at(options->bind, options->port, options->workers, workers, why, why_size);
+}
+
+static struct hc_sv_door *share(const struct hc_sv_door *door) {
+    struct hc_sv_door *shared = create(((const struct udp *)door)->family);
     bool good = shared != NULL;
-    for (unsigned lane = 0; good && lane < HC_SV_UDP_LANES; lane++) {
-        if (udp->descriptors[lane] < 0)
+    for (unsigned lane = 0; good && lane < HC_SV_DOOR_LANES; lane++) {
+        if (door->descriptors[lane] < 0)
             continue;
-        shared->descriptors[lane] = fcntl(udp->descriptors[lane], F_DUPFD_CLOEXEC, 0);
+        shared->descriptors[lane] = fcntl(door->descriptors[lane], F_DUPFD_CLOEXEC, 0);
         good = shared->descriptors[lane] >= 0;
     }
     if (good)
         return shared;
-    hc_sv_udp_close(shared);
+    if (shared != NULL)
+        close_door(shared);
     return NULL;
 }
 
-void hc_sv_udp_continue(struct hc_sv_udp *udp, const struct hc_sv_udp *before) {
+static void go_on(struct hc_sv_door *door, const struct hc_sv_door *former) {
+    struct udp *udp = (struct udp *)door;
+    const struct udp *before = (const struct udp *)former;
     udp->send_errors = before->send_errors;
     memcpy(udp->drops, before->drops, sizeof(udp->drops));
     udp->emptied_us = before->emptied_us;
 }
 
-void hc_sv_udp_close(struct hc_sv_udp *udp) {
-    if (udp == NULL)
-        return;
-    close_lanes(udp, HC_SV_UDP_LANES);
-    free(udp);
-}
+// ---- Receiving and sending ----------------------------------------------------------------------
 
-int hc_sv_udp_descriptor(const struct hc_sv_udp *udp, enum hc_sv_udp_lane lane) {
-    return udp->descriptors[lane];
-}
-
-struct hc_address hc_sv_udp_address(const struct hc_sv_udp *udp) {
-    struct sockaddr_storage local = {0};
-    socklen_t length = sizeof(local);
-    getsockname(udp->descriptors[HC_SV_UDP_DATA], (struct sockaddr *)&local, &length);
-    return from_system(&local);
-}
-
-uint32_t hc_sv_udp_receive_buffer(const struct hc_sv_udp *udp) {
-    uint32_t least = HC_SV_UDP_RECEIVE_BUFFER;
-    for (unsigned lane = 0; lane < HC_SV_UDP_LANES; lane++) {
-        int size = 0;
-        socklen_t length = sizeof(size);
-        if (udp->descriptors[lane] < 0)
-            continue;
-        getsockopt(udp->descriptors[lane], SOL_SOCKET, SO_RCVBUF, &size, &length);
-        // The kernel reserves as much again for its own overhead, and reports the sum.
-        if ((uint32_t)size / 2 < least)
-            least = (uint32_t)size / 2;
-    }
-    return least;
-}
-
-uint32_t hc_sv_udp_capacity(const struct hc_sv_udp *udp) {
-    return hc_sv_udp_receive_buffer(udp) / BUFFER_EACH;
-}
-
-unsigned hc_sv_udp_receive(struct hc_sv_udp *udp, enum hc_sv_udp_lane lane) {
-    for (unsigned i = 0; i < HC_SV_UDP_BATCH; i++) {
-        udp->in.headers[i].msg_hdr.msg_namelen = sizeof(udp->in.peers[i]);
-        udp->in.headers[i].msg_hdr.msg_controllen = STAMP_SIZE;
-    }
-    uint64_t begun_us = hc_clock_us();
-    int received =
-        recvmmsg(udp->descriptors[lane], udp->in.headers, hc_sv_udp_batch(lane), 0, NULL);
-    unsigned count = received > 0 ? (unsigned)received : 0;
-    udp->stamps.read_us = hc_clock_us();
-    udp->stamps.unix_ns = unix_ns();
-    udp->after_us = udp->emptied_us;
-    if (lane == HC_SV_UDP_DATA && count < HC_SV_UDP_BATCH)
-        udp->emptied_us = begun_us;
-    return count;
-}
-
-/// When a datagram of the last batch arrived. The bounds hold even if the system's clock was set
-/// since then.
-static uint64_t arrival_us(const struct hc_sv_udp *udp, const struct msghdr *header) {
+/// When a datagram of the batch that was just read arrived. The bounds hold even if the system's
+/// clock was set since then.
+static uint64_t arrival_us(const struct udp *udp, const struct msghdr *header) {
     const struct stamps *stamps = &udp->stamps;
     const struct cmsghdr *control = CMSG_FIRSTHDR(header);
     const uint8_t *bytes = header->msg_iov->iov_base;
@@ -419,57 +385,103 @@ static uint64_t arrival_us(const struct hc_sv_udp *udp, const struct msghdr *hea
     return hc_since(ago_us < most_us ? ago_us : most_us, stamps->read_us);
 }
 
-struct hc_sv_udp_datagram hc_sv_udp_received(const struct hc_sv_udp *udp, unsigned index) {
-    HC_ASSERT(index < HC_SV_UDP_BATCH);
-    return (struct hc_sv_udp_datagram){
-        .bytes = udp->in.bytes[index],
-        .size = udp->in.headers[index].msg_len,
-        .from = from_system(&udp->in.peers[index]),
-        .arrived_us = arrival_us(udp, &udp->in.headers[index].msg_hdr),
-    };
+static unsigned receive(struct hc_sv_door *door, enum hc_sv_door_lane lane) {
+    struct udp *udp = (struct udp *)door;
+    for (unsigned i = 0; i < HC_SV_DOOR_BATCH; i++) {
+        udp->in.headers[i].msg_hdr.msg_namelen = sizeof(udp->in.peers[i]);
+        udp->in.headers[i].msg_hdr.msg_controllen = STAMP_SIZE;
+    }
+    uint64_t begun_us = hc_clock_us();
+    int received =
+        recvmmsg(door->descriptors[lane], udp->in.headers, hc_sv_door_batch(lane), 0, NULL);
+    unsigned count = received > 0 ? (unsigned)received : 0;
+    udp->stamps.read_us = hc_clock_us();
+    udp->stamps.unix_ns = unix_ns();
+    udp->after_us = udp->emptied_us;
+    if (lane == HC_SV_DOOR_DATA && count < HC_SV_DOOR_BATCH)
+        udp->emptied_us = begun_us;
+    for (unsigned i = 0; i < count; i++)
+        door->in[i] = (struct hc_sv_datagram){
+            .bytes = udp->bytes[i],
+            .size = udp->in.headers[i].msg_len,
+            .from = from_system(&udp->in.peers[i]),
+            .arrived_us = arrival_us(udp, &udp->in.headers[i].msg_hdr),
+        };
+    return count;
 }
 
-uint8_t *hc_sv_udp_room(struct hc_sv_udp *udp) {
-    HC_ASSERT(udp->queued < HC_SV_UDP_BATCH);
-    return udp->out.bytes[udp->queued];
-}
-
-void hc_sv_udp_queue(struct hc_sv_udp *udp, const struct hc_address *to, size_t size) {
-    HC_ASSERT(size <= HC_DATAGRAM_MAX);
-    unsigned at = udp->queued++;
-    udp->out.parts[at].iov_len = size;
-    udp->out.headers[at].msg_hdr.msg_namelen = to_system(udp->family, to, &udp->out.peers[at]);
-    if (udp->queued == HC_SV_UDP_BATCH)
-        hc_sv_udp_flush(udp);
-}
-
-void hc_sv_udp_flush(struct hc_sv_udp *udp) {
-    for (unsigned sent = 0; sent < udp->queued;) {
-        int count = sendmmsg(udp->descriptors[HC_SV_UDP_DATA], udp->out.headers + sent,
-                             udp->queued - sent, 0);
-        if (count > 0) {
-            sent += (unsigned)count;
+/// Any address may be that of a peer.
+static unsigned send_all(struct hc_sv_door *door, struct hc_sv_outgoing **out, unsigned count) {
+    struct udp *udp = (struct udp *)door;
+    for (unsigned i = 0; i < count; i++) {
+        HC_ASSERT(out[i]->size <= HC_DATAGRAM_MAX);
+        udp->out.parts[i] = (struct iovec){out[i]->bytes, out[i]->size};
+        udp->out.headers[i].msg_hdr.msg_namelen =
+            to_system(udp->family, &out[i]->to, &udp->out.peers[i]);
+    }
+    for (unsigned sent = 0; sent < count;) {
+        int done =
+            sendmmsg(door->descriptors[HC_SV_DOOR_DATA], udp->out.headers + sent, count - sent, 0);
+        if (done > 0) {
+            sent += (unsigned)done;
         } else if (errno != EINTR) {
             // Only the first datagram failed; the others may go to other addresses.
-
             udp->send_errors++;
             sent++;
         }
     }
-    udp->queued = 0;
+    return 0;
 }
 
-struct hc_sv_udp_stats hc_sv_udp_stats(struct hc_sv_udp *udp) {
-    for (unsigned lane = 0; lane < HC_SV_UDP_LANES; lane++) {
+// ---- Facts and counts ---------------------------------------------------------------------------
+
+/// The bytes that the kernel granted to the lane with the smallest receive buffer.
+static uint32_t granted_by_kernel(const struct hc_sv_door *door) {
+    uint32_t least = RECEIVE_BUFFER;
+    for (unsigned lane = 0; lane < HC_SV_DOOR_LANES; lane++) {
+        int size = 0;
+        socklen_t length = sizeof(size);
+        if (door->descriptors[lane] < 0)
+            continue;
+        getsockopt(door->descriptors[lane], SOL_SOCKET, SO_RCVBUF, &size, &length);
+        // The kernel reserves as much again for its own overhead, and reports the sum.
+        if ((uint32_t)size / 2 < least)
+            least = (uint32_t)size / 2;
+    }
+    return least;
+}
+
+static struct hc_sv_door_facts facts(const struct hc_sv_door *door) {
+    struct sockaddr_storage local = {0};
+    socklen_t length = sizeof(local);
+    uint32_t granted = granted_by_kernel(door);
+    getsockname(door->descriptors[HC_SV_DOOR_DATA], (struct sockaddr *)&local, &length);
+    return (struct hc_sv_door_facts){.address = from_system(&local),
+                                     .receive_buffer = granted,
+                                     .receive_buffer_asked = RECEIVE_BUFFER,
+                                     .capacity = granted / BUFFER_EACH};
+}
+
+static struct hc_sv_door_stats stats(struct hc_sv_door *door) {
+    struct udp *udp = (struct udp *)door;
+    for (unsigned lane = 0; lane < HC_SV_DOOR_LANES; lane++) {
         uint32_t memory[SK_MEMINFO_VARS] = {0};
         socklen_t length = sizeof(memory);
-        if (getsockopt(udp->descriptors[lane], SOL_SOCKET, SO_MEMINFO, memory, &length) == 0)
+        if (getsockopt(door->descriptors[lane], SOL_SOCKET, SO_MEMINFO, memory, &length) == 0)
             udp->drops[lane] += memory[SK_MEMINFO_DROPS] - (uint32_t)udp->drops[lane];
     }
-    return (struct hc_sv_udp_stats){
-        .sorted = udp->descriptors[HC_SV_UDP_HELLO] >= 0,
+    return (struct hc_sv_door_stats){
+        .sorted = door->descriptors[HC_SV_DOOR_HELLO] >= 0,
         .send_errors = udp->send_errors,
-        .receive_drops = udp->drops[HC_SV_UDP_DATA],
-        .handshake_drops = udp->drops[HC_SV_UDP_CONNECT] + udp->drops[HC_SV_UDP_HELLO],
+        .receive_drops = udp->drops[HC_SV_DOOR_DATA],
+        .handshake_drops = udp->drops[HC_SV_DOOR_CONNECT] + udp->drops[HC_SV_DOOR_HELLO],
     };
 }
+
+static const struct hc_sv_door_kind kind = {.receive = receive,
+                                            .send = send_all,
+                                            .share = share,
+                                            .go_on = go_on,
+                                            .close = close_door,
+                                            .facts = facts,
+                                            .stats = stats};

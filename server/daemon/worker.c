@@ -1,4 +1,4 @@
-/// Owns a thread's event loop: reads the sockets for the matches, and gives them the time.
+/// Owns a thread's event loop: reads the doors for the matches, and gives them the time.
 #define _GNU_SOURCE // CLOCK_THREAD_CPUTIME_ID
 
 #include "server/daemon/worker.h"
@@ -29,7 +29,7 @@ enum {
     WINDOW_US = 250000,          ///< in which the matches' shares of the worker's time are measured
     LOAD_SCALE = 256,
     PERIOD_FRACTION = 8, ///< a period is at most 1 / this of a tick shorter or longer than one
-    MAIL_EACH = HC_SV_UDP_CONNECTS, ///< CONNECTs of the mailbox in one turn of the loop
+    MAIL_EACH = HC_SV_DOOR_CONNECTS, ///< CONNECTs of the mailbox in one turn of the loop
 };
 
 /// Processor time of this thread: unlike elapsed time, without preemption by other processes.
@@ -48,30 +48,34 @@ static uint64_t tick_us(const struct hc_sv_worker *worker) {
 /// Sends all datagrams of a match that are due, each batch as soon as its first one has waited
 /// SEND_WAIT_US: nobody waits until the snapshots of all clients are made. Returns the time.
 static uint64_t send_all(struct hc_sv_worker *worker, struct hc_sv_match *match, uint64_t now) {
-    struct hc_sv_udp *udp = worker->runner->udp;
+    struct hc_sv_doors *doors = worker->runner->doors;
     struct hc_address to;
     uint64_t flushed_us = now;
     size_t size;
-    while ((size = hc_sv_match_send(match, &to, hc_sv_udp_room(udp), now)) > 0) {
-        hc_sv_udp_queue(udp, &to, size);
+    while ((size = hc_sv_match_send(match, &to, hc_sv_doors_room(doors), now)) > 0) {
+        hc_sv_doors_queue(doors, &to, size);
         now = hc_clock_us();
         if (hc_since(flushed_us, now) < SEND_WAIT_US)
             continue;
-        hc_sv_udp_flush(udp);
+        hc_sv_doors_flush(doors);
         flushed_us = now;
     }
-    hc_sv_udp_flush(udp);
+    hc_sv_doors_flush(doors);
     return hc_clock_us();
 }
 
-/// Receives a batch of a lane and returns the number of its datagrams.
-static unsigned receive_batch(struct hc_sv_worker *worker, enum hc_sv_udp_lane lane) {
-    unsigned count = hc_sv_udp_receive(worker->runner->udp, lane);
-    for (unsigned i = 0; i < count; i++) {
-        struct hc_sv_udp_datagram datagram = hc_sv_udp_received(worker->runner->udp, i);
-        hc_sv_routing_receive(worker, &datagram);
-    }
-    return count;
+/// Receives a batch of a lane, and gives its datagrams to their matches.
+static struct hc_sv_batch receive_batch(struct hc_sv_worker *worker, enum hc_sv_door_lane lane) {
+    struct hc_sv_batch batch = hc_sv_doors_receive(worker->runner->doors, lane);
+    for (unsigned i = 0; i < batch.count; i++)
+        hc_sv_routing_receive(worker, &batch.datagrams[i]);
+    return batch;
+}
+
+/// Whether a batch of DATA arrived before a tick was due, and more may have.
+static bool goes_on(const struct hc_sv_batch *batch, uint64_t due_us) {
+    return batch->more &&
+           (batch->count == 0 || batch->datagrams[batch->count - 1].arrived_us < due_us);
 }
 
 /// Sends the answers of the matches that were given a datagram, and reads their deadlines again;
@@ -103,14 +107,14 @@ static void share_reading(struct hc_sv_worker *worker, uint64_t us, unsigned all
 /// a tick is due. The rest waits in the receive buffer. Returns the time.
 static uint64_t receive_data(struct hc_sv_worker *worker, uint64_t now, uint64_t due_us,
                              uint64_t end_us) {
-    unsigned count, all = 0;
+    struct hc_sv_batch batch;
+    unsigned all = 0;
     uint64_t begun = now;
     do {
-        count = receive_batch(worker, HC_SV_UDP_DATA);
-        all += count;
+        batch = receive_batch(worker, HC_SV_DOOR_DATA);
+        all += batch.count;
         now = hc_clock_us();
-    } while (count == HC_SV_UDP_BATCH && now < end_us &&
-             hc_sv_udp_received(worker->runner->udp, count - 1).arrived_us < due_us);
+    } while (now < end_us && goes_on(&batch, due_us));
     worker->drained += all;
     share_reading(worker, hc_since(begun, now), all);
     return now;
@@ -178,14 +182,14 @@ static void arm_timer(struct hc_sv_worker *worker) {
 
 /// Publishes the counts that are of no match.
 static void publish_own(struct hc_sv_worker *worker) {
-    struct hc_sv_udp_stats udp = hc_sv_udp_stats(worker->runner->udp);
+    struct hc_sv_door_stats doors = hc_sv_doors_stats(worker->runner->doors);
     struct hc_sv_worker_counts counts = {
-        .udp.receive_drops = udp.receive_drops,
-        .udp.send_errors = udp.send_errors,
-        .udp.handshakes_us = worker->handshake_budget.ticks_us,
+        .doors.receive_drops = doors.receive_drops,
+        .doors.send_errors = doors.send_errors,
+        .doors.handshakes_us = worker->handshake_budget.ticks_us,
         .lanes.handshakes = worker->handshakes,
-        .lanes.handshake_drops = udp.handshake_drops,
-        .sorted = udp.sorted,
+        .lanes.handshake_drops = doors.handshake_drops,
+        .sorted = doors.sorted,
     };
     hc_sv_published_write(&worker->counts, &counts);
 }
@@ -218,12 +222,19 @@ static void ask_for_end(const struct hc_sv_worker *worker, const struct hc_sv_ma
         notify(worker);
 }
 
+/// Lets handshakes wake the worker, or no longer.
+static void wake_by_handshakes(struct hc_sv_runner *runner, bool wakes) {
+    for (unsigned i = 0; i < runner->doors->count; i++)
+        for (unsigned lane = HC_SV_DOOR_DATA + 1; lane < HC_SV_DOOR_LANES; lane++)
+            if (runner->readable[i][lane] != NULL)
+                (void)(wakes ? event_add(runner->readable[i][lane], NULL)
+                             : event_del(runner->readable[i][lane]));
+}
+
 /// Starts the next tick's time budget of handshakes, and reads their lanes again.
 static void renew_handshake_budget(struct hc_sv_worker *worker) {
     hc_sv_time_budget_renew(&worker->handshake_budget);
-    for (unsigned lane = HC_SV_UDP_DATA + 1; lane < HC_SV_UDP_LANES; lane++)
-        if (worker->runner->readable[lane] != NULL)
-            event_add(worker->runner->readable[lane], NULL);
+    wake_by_handshakes(worker->runner, true);
     event_add(worker->runner->mail, NULL);
 }
 
@@ -366,18 +377,16 @@ static void receive_handshakes(struct hc_sv_worker *worker) {
     for (unsigned empty = 0; empty < 2 && now < deadline && hc_sv_time_budget_lasts(budget);) {
         receive_data(worker, now, deadline, deadline);
         uint64_t from = thread_cpu_us();
-        unsigned count = receive_batch(worker, worker->next_lane);
+        struct hc_sv_batch batch = receive_batch(worker, worker->next_lane);
         now = answer(worker, false);
         hc_sv_time_budget_take(budget, hc_since(from, thread_cpu_us()));
-        worker->handshakes += count;
-        empty = count < hc_sv_udp_batch(worker->next_lane) ? empty + 1 : 0;
+        worker->handshakes += batch.count;
+        empty = batch.more ? 0 : empty + 1;
         worker->next_lane =
-            worker->next_lane == HC_SV_UDP_CONNECT ? HC_SV_UDP_HELLO : HC_SV_UDP_CONNECT;
+            worker->next_lane == HC_SV_DOOR_CONNECT ? HC_SV_DOOR_HELLO : HC_SV_DOOR_CONNECT;
     }
-    if (!hc_sv_time_budget_lasts(budget)) {
-        event_del(worker->runner->readable[HC_SV_UDP_CONNECT]);
-        event_del(worker->runner->readable[HC_SV_UDP_HELLO]);
-    }
+    if (!hc_sv_time_budget_lasts(budget))
+        wake_by_handshakes(worker->runner, false);
 }
 
 static void on_handshake(evutil_socket_t descriptor, short events, void *context) {
@@ -479,10 +488,10 @@ static void on_mail(evutil_socket_t descriptor, short events, void *context) {
         any = hc_sv_mailbox_take(&worker->mailbox, &mail);
         if (!any)
             break;
-        struct hc_sv_udp_datagram datagram = {.bytes = mail.bytes,
-                                              .size = sizeof(mail.bytes),
-                                              .from = mail.from,
-                                              .arrived_us = mail.arrived_us};
+        struct hc_sv_datagram datagram = {.bytes = mail.bytes,
+                                          .size = sizeof(mail.bytes),
+                                          .from = mail.from,
+                                          .arrived_us = mail.arrived_us};
         hc_sv_routing_receive_placed(worker, &datagram, &mail.placed);
         (void)answer(worker, false);
         hc_sv_time_budget_take(budget, hc_since(from, thread_cpu_us()));
@@ -523,40 +532,43 @@ static void *run(void *context) {
 static bool watch(struct hc_sv_runner *runner) {
     struct hc_sv_worker *worker = runner->worker;
     struct event_base *base = runner->base;
-    for (enum hc_sv_udp_lane lane = HC_SV_UDP_DATA + 1; lane < HC_SV_UDP_LANES; lane++) {
-        int descriptor = hc_sv_udp_descriptor(runner->udp, lane);
-        if (descriptor < 0)
-            continue;
-        runner->readable[lane] =
-            event_new(base, descriptor, EV_READ | EV_PERSIST, on_handshake, worker);
-        if (!hc_loop_add(runner->readable[lane]))
-            return false;
-    }
+    for (unsigned i = 0; i < runner->doors->count; i++)
+        for (unsigned lane = HC_SV_DOOR_DATA + 1; lane < HC_SV_DOOR_LANES; lane++) {
+            int descriptor = runner->doors->all[i]->descriptors[lane];
+            if (descriptor < 0)
+                continue;
+            runner->readable[i][lane] =
+                event_new(base, descriptor, EV_READ | EV_PERSIST, on_handshake, worker);
+            if (!hc_loop_add(runner->readable[i][lane]))
+                return false;
+        }
     runner->mail = event_new(base, worker->mailbox.wake, EV_READ | EV_PERSIST, on_mail, worker);
     runner->timer = evtimer_new(base, on_timer, worker);
     return hc_loop_add(runner->mail) && runner->timer != NULL;
 }
 
 static void free_runner(struct hc_sv_runner *runner) {
-    for (unsigned lane = 0; lane < HC_SV_UDP_LANES; lane++)
-        hc_loop_free_event(runner->readable[lane]);
+    for (unsigned i = 0; i < HC_SV_DOORS_MAX; i++)
+        for (unsigned lane = 0; lane < HC_SV_DOOR_LANES; lane++)
+            hc_loop_free_event(runner->readable[i][lane]);
     hc_loop_free_event(runner->timer);
     hc_loop_free_event(runner->mail);
     hc_loop_free(runner->base);
-    hc_sv_udp_close(runner->udp);
+    hc_sv_doors_close(runner->doors);
     sem_destroy(&runner->start);
     free(runner);
 }
 
-/// A runner that takes over `udp` (NULL: it could not be had). NULL: no memory or no descriptors.
-static struct hc_sv_runner *create_runner(struct hc_sv_worker *worker, struct hc_sv_udp *udp) {
-    struct hc_sv_runner *runner = udp != NULL ? calloc(1, sizeof(*runner)) : NULL;
+/// A runner that takes over `doors` (NULL: they could not be had). NULL: no memory or no
+/// descriptors.
+static struct hc_sv_runner *create_runner(struct hc_sv_worker *worker, struct hc_sv_doors *doors) {
+    struct hc_sv_runner *runner = doors != NULL ? calloc(1, sizeof(*runner)) : NULL;
     if (runner == NULL) {
-        hc_sv_udp_close(udp);
+        hc_sv_doors_close(doors);
         return NULL;
     }
     runner->worker = worker;
-    runner->udp = udp;
+    runner->doors = doors;
     sem_init(&runner->start, 0, 0);
     runner->base = hc_loop_create();
     if (runner->base == NULL || !watch(runner)) {
@@ -577,7 +589,7 @@ static void use_runner(struct hc_sv_worker *worker, struct hc_sv_runner *runner)
 
 bool hc_sv_worker_replace(struct hc_sv_worker *worker, uint64_t since_us) {
     struct hc_sv_runner *former = worker->runner;
-    struct hc_sv_runner *runner = create_runner(worker, hc_sv_udp_share(former->udp));
+    struct hc_sv_runner *runner = create_runner(worker, hc_sv_doors_share(former->doors));
     if (runner == NULL)
         return false;
     bool begun = hc_sv_thread_start(&runner->thread, run, runner);
@@ -593,7 +605,7 @@ bool hc_sv_worker_replace(struct hc_sv_worker *worker, uint64_t since_us) {
     former->away->away = true;
     former->since_us = since_us;
     atomic_store(&former->away->back, false);
-    hc_sv_udp_continue(runner->udp, former->udp);
+    hc_sv_doors_go_on(runner->doors, former->doors);
     runner->former = former;
     use_runner(worker, runner);
     sem_post(&runner->start);
@@ -640,7 +652,7 @@ static bool open_matches(struct hc_sv_worker *worker) {
 
 bool hc_sv_worker_open(struct hc_sv_worker *worker, const struct hc_token_ring *keys) {
     worker->keys = *keys;
-    worker->next_lane = HC_SV_UDP_CONNECT;
+    worker->next_lane = HC_SV_DOOR_CONNECT;
     worker->handshake_budget.limit_us = tick_us(worker) / HANDSHAKE_FRACTION;
     return hc_sv_mailbox_open(&worker->mailbox) &&
            hc_sv_published_open(&worker->counts, sizeof(struct hc_sv_worker_counts)) &&
@@ -649,16 +661,16 @@ bool hc_sv_worker_open(struct hc_sv_worker *worker, const struct hc_token_ring *
 
 /// Plans the readings of the DATA lane, which has received nothing yet.
 static void begin_drains(struct hc_sv_worker *worker) {
-    worker->drain_size = hc_sv_udp_capacity(worker->runner->udp) / DRAIN_CAPACITY;
+    worker->drain_size = hc_sv_doors_facts(worker->runner->doors).capacity / DRAIN_CAPACITY;
     if (worker->drain_size < 1)
         worker->drain_size = 1;
-    if (worker->drain_size > HC_SV_UDP_BATCH)
-        worker->drain_size = HC_SV_UDP_BATCH;
+    if (worker->drain_size > HC_SV_DOOR_BATCH)
+        worker->drain_size = HC_SV_DOOR_BATCH;
     plan_drains(worker);
 }
 
-bool hc_sv_worker_watch(struct hc_sv_worker *worker, struct hc_sv_udp *udp) {
-    struct hc_sv_runner *runner = create_runner(worker, udp);
+bool hc_sv_worker_watch(struct hc_sv_worker *worker, struct hc_sv_doors *doors) {
+    struct hc_sv_runner *runner = create_runner(worker, doors);
     if (runner == NULL)
         return false;
     use_runner(worker, runner);

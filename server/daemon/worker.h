@@ -1,9 +1,9 @@
-/// A worker of the daemon: a thread's event loop, its sockets and its matches.
+/// A worker of the daemon: a thread's event loop, its doors and its matches.
 ///
-/// Match m is of worker m % workers, and the kernel gives the worker its datagrams
-/// (server/daemon/udp.h), which reach their matches as server/daemon/routing.h says.
+/// Match m is of worker m % workers. The doors give the worker its datagrams
+/// (server/daemon/doors.h), which reach their matches as server/daemon/routing.h says.
 ///
-/// The worker runs the ticks of its matches in the order of their deadlines, and reads the sockets
+/// The worker runs the ticks of its matches in the order of their deadlines, and reads the doors
 /// between them. A match's tick cannot be interrupted, so it may delay the other matches of its
 /// worker, and no other.
 ///
@@ -16,10 +16,10 @@
 /// ordered to.
 #pragma once
 
+#include "server/daemon/doors.h"
 #include "server/daemon/mailbox.h"
 #include "server/daemon/match.h"
 #include "server/daemon/time_budget.h"
-#include "server/daemon/udp.h"
 #include "server/daemon/watchdog.h"
 
 #include <pthread.h>
@@ -45,7 +45,7 @@ struct hc_sv_run {
 
 /// The counts of a worker that are of none of its matches.
 struct hc_sv_worker_counts {
-    struct hc_daemon_udp udp;
+    struct hc_daemon_doors doors;
     struct hc_daemon_lanes lanes;
     bool sorted; ///< the kernel sorts datagrams into lanes
 };
@@ -55,10 +55,11 @@ struct hc_sv_runner {
     struct hc_sv_worker *worker;
     pthread_t thread;
     struct hc_sv_watch watch;
-    struct hc_sv_udp *udp; ///< owned
+    struct hc_sv_doors *doors; ///< owned
     struct event_base *base;
-    struct event *readable[HC_SV_UDP_LANES]; ///< none of DATA, which is read by time
-    struct event *mail;                      ///< the mailbox has some, or the daemon ends
+    /// The events of a door's lanes; none of DATA, which is read by time.
+    struct event *readable[HC_SV_DOORS_MAX][HC_SV_DOOR_LANES];
+    struct event *mail; ///< the mailbox has some, or the daemon ends
     struct event *timer;
     sem_t start; ///< the semaphore that the new thread waits for
     bool goes;   ///< the thread runs its loop after `start`; otherwise it ends
@@ -80,16 +81,16 @@ struct hc_sv_worker {
     struct hc_token_ring keys;
     struct hc_sv_refused_users *refused; ///< the newest refused users, held; NULL: none
     struct hc_sv_mailbox mailbox;
-    enum hc_sv_udp_lane next_lane; ///< HELLO or CONNECT, read next
-    uint64_t time_set_us;          ///< when the servers were last given the wall clock
-    uint64_t armed_us;             ///< deadline of the timer
-    uint64_t period_us;            ///< when the present period began, which lasts about a tick
-    uint64_t window_us;            ///< begin of the window of hc_sv_match.busy_us
-    uint64_t drain_us;             ///< when the DATA lane is read next, beside every tick
-    uint32_t drained;              ///< datagrams of the DATA lane since the last tick
-    uint32_t drain_size;           ///< the datagrams that one reading should find, at most
-    uint64_t drain_every_us;       ///< the interval that follows from them
-    uint64_t handshakes;           ///< datagrams received that are not DATA
+    enum hc_sv_door_lane next_lane; ///< HELLO or CONNECT, read next
+    uint64_t time_set_us;           ///< when the servers were last given the wall clock
+    uint64_t armed_us;              ///< deadline of the timer
+    uint64_t period_us;             ///< when the present period began, which lasts about a tick
+    uint64_t window_us;             ///< begin of the window of hc_sv_match.busy_us
+    uint64_t drain_us;              ///< when the DATA lane is read next, beside every tick
+    uint32_t drained;               ///< datagrams of the DATA lane since the last tick
+    uint32_t drain_size;            ///< the datagrams that one reading should find, at most
+    uint64_t drain_every_us;        ///< the interval that follows from them
+    uint64_t handshakes;            ///< datagrams received that are not DATA
     struct hc_sv_time_budget handshake_budget;
     bool stopping, restarts;
     struct hc_sv_match_counts scratch; ///< memory for counts while they are published
@@ -126,8 +127,8 @@ static inline struct hc_sv_match *hc_sv_worker_next_match(struct hc_sv_worker *w
 /// False: no memory or no descriptors.
 bool hc_sv_worker_open(struct hc_sv_worker *worker, const struct hc_token_ring *keys);
 
-/// Takes over `udp`, and registers the events that wake the worker. False: no memory.
-bool hc_sv_worker_watch(struct hc_sv_worker *worker, struct hc_sv_udp *udp);
+/// Takes over `doors`, and registers the events that wake the worker. False: no memory.
+bool hc_sv_worker_watch(struct hc_sv_worker *worker, struct hc_sv_doors *doors);
 
 /// Obeys the orders so far, begins the worlds, and starts the thread, which receives no signals.
 /// False: there is no thread; then `closed` is set.

@@ -5,7 +5,7 @@
 #include "client/programs/sockets.h"
 #include "hindcast/check.h"
 #include "proto/seal.h"
-#include "server/daemon/udp.h"
+#include "server/daemon/doors.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/floor.h"
 
@@ -144,7 +144,7 @@ static void run_clients(struct end *end, uint16_t port, int pipe) {
 // ---- The server ---------------------------------------------------------------------------------
 
 /// Opens a datagram of a client.
-static void take(struct end *end, const struct hc_sv_udp_datagram *datagram) {
+static void take(struct end *end, const struct hc_sv_datagram *datagram) {
     uint8_t key[HC_SEAL_KEY_SIZE], opened[HC_DATAGRAM_MAX];
     uint32_t cid, seq;
     enum hc_status status = hc_datagram_get_data_clear(datagram->bytes, datagram->size, &cid, &seq);
@@ -158,23 +158,21 @@ static void take(struct end *end, const struct hc_sv_udp_datagram *datagram) {
 }
 
 /// Takes what has arrived, and answers each datagram, client by client.
-static void turn(struct end *end, struct hc_sv_udp *udp) {
-    unsigned count;
-    while ((count = hc_sv_udp_receive(udp, HC_SV_UDP_DATA)) > 0)
-        for (unsigned i = 0; i < count; i++) {
-            struct hc_sv_udp_datagram datagram = hc_sv_udp_received(udp, i);
-            take(end, &datagram);
-        }
+static void turn(struct end *end, struct hc_sv_doors *doors) {
+    struct hc_sv_batch batch;
+    while ((batch = hc_sv_doors_receive(doors, HC_SV_DOOR_DATA)).count > 0)
+        for (unsigned i = 0; i < batch.count; i++)
+            take(end, &batch.datagrams[i]);
     for (unsigned i = 0; i < end->clients; i++)
         for (; end->due[i] > 0; end->due[i]--) {
-            seal(end, i, hc_sv_udp_room(udp));
-            hc_sv_udp_queue(udp, &end->from[i], end->size);
+            seal(end, i, hc_sv_doors_room(doors));
+            hc_sv_doors_queue(doors, &end->from[i], end->size);
         }
-    hc_sv_udp_flush(udp);
+    hc_sv_doors_flush(doors);
 }
 
 /// Serves all ticks; returns the processor time for each datagram received and its answer, us.
-static double serve(struct end *end, struct hc_sv_udp *udp) {
+static double serve(struct end *end, struct hc_sv_doors *doors) {
     struct timespec due;
     uint64_t begun_ns = 0, before = 0;
     pin(false);
@@ -185,7 +183,7 @@ static double serve(struct end *end, struct hc_sv_udp *udp) {
             before = end->received;
         }
         await_tick(&due);
-        turn(end, udp);
+        turn(end, doors);
     }
     uint64_t count = end->received - before;
     return count > 0 ? (double)(bench_cpu_ns() - begun_ns) / 1000 / (double)count : 0;
@@ -202,22 +200,23 @@ static void print(const struct end *end, size_t up, double us, double arrived) {
 
 /// Plays both ends. False: the clients failed, or too few answers arrived.
 static bool measure(struct end *end, struct end *clients, json_t *json) {
-    struct hc_sv_udp *udp = NULL;
+    struct hc_sv_doors *doors = NULL;
+    const struct hc_sv_options options = {.bind = "127.0.0.1", .workers = 1};
     char why[512];
     int pipes[2], status = 1;
     uint64_t answers = 0;
-    if (!hc_sv_udp_open("127.0.0.1", 0, 1, &udp, why, sizeof why) || pipe(pipes) != 0)
+    if (!hc_sv_doors_open(&options, &doors, why, sizeof why) || pipe(pipes) != 0)
         return false;
     fflush(NULL); // otherwise both processes would write it
     pid_t pid = fork();
     if (pid == 0)
-        run_clients(clients, hc_sv_udp_address(udp).port, pipes[1]);
+        run_clients(clients, hc_sv_doors_facts(doors).address.port, pipes[1]);
     close(pipes[1]); // so that the end of the clients ends the read
-    double us = pid > 0 ? serve(end, udp) : 0;
+    double us = pid > 0 ? serve(end, doors) : 0;
     bool good = pid > 0 && read(pipes[0], &answers, sizeof answers) == (ssize_t)sizeof answers &&
                 waitpid(pid, &status, 0) == pid && status == 0;
     close(pipes[0]);
-    hc_sv_udp_close(udp);
+    hc_sv_doors_close(doors);
     double arrived = 100.0 * (double)answers / ((double)end->clients * TICKS);
     print(end, clients->size, us, arrived);
     json_array_append_new(json, json_pack("{s:i, s:i, s:i, s:f, s:f}", "clients", (int)end->clients,

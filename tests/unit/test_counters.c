@@ -21,7 +21,7 @@ struct server {
     struct hc_timeline_stats timeline;
     struct hc_daemon_work work;
     struct hc_daemon_process process;
-    struct hc_daemon_udp udp;
+    struct hc_daemon_doors doors;
     struct hc_daemon_lanes lanes;
 };
 static const struct counted of_server[] = {
@@ -32,7 +32,7 @@ static const struct counted of_server[] = {
     {&hc_counters_timeline, "server.", offsetof(struct server, timeline)},
     {&hc_counters_work, "server.", offsetof(struct server, work)},
     {&hc_counters_process, "server.", offsetof(struct server, process)},
-    {&hc_counters_udp, "server.", offsetof(struct server, udp)},
+    {&hc_counters_doors, "server.", offsetof(struct server, doors)},
     {&hc_counters_lanes, "server.", offsetof(struct server, lanes)},
 };
 static const struct counted of_match[] = {{&hc_sv_match_counters, "", 0}};
@@ -184,7 +184,7 @@ static json_t *report_of_server(const struct server *server) {
                                   .timeline = &server->timeline,
                                   .work = server->work,
                                   .process = server->process,
-                                  .udp = server->udp,
+                                  .doors = server->doors,
                                   .lanes = server->lanes,
                                   .sorted = true};
     json_t *json = hc_sv_report_json(&report);
@@ -236,7 +236,7 @@ START_TEST(each_counter_of_several_matches_is_summed_by_its_kind) {
         hc_counters_add(&hc_counters_work, &sum.work, swapped ? &one.work : &other.work);
         hc_counters_add(&hc_counters_process, &sum.process,
                         swapped ? &one.process : &other.process);
-        hc_counters_add(&hc_counters_udp, &sum.udp, swapped ? &one.udp : &other.udp);
+        hc_counters_add(&hc_counters_doors, &sum.doors, swapped ? &one.doors : &other.doors);
         hc_counters_add(&hc_counters_lanes, &sum.lanes, swapped ? &one.lanes : &other.lanes);
         for (size_t l = 0; l < OF_SERVER; l++)
             are_sums(&of_server[l], &one, &other, &sum);

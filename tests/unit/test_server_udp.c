@@ -3,6 +3,7 @@
 
 #include "common/programs/clock.h"
 #include "proto/token.h"
+#include "server/daemon/doors.h"
 #include "server/daemon/udp.h"
 #include "tests/run_suite.h"
 
@@ -16,23 +17,31 @@
 
 enum { AWAIT_MS = 60000 }; // only ends a wait that hangs
 
-static struct hc_sv_udp *udp;
+static struct hc_sv_door *udp;
 static int sender;
 static struct sockaddr_in to;
 
-static void open_all(const char *bind_to) {
+/// Opens the port of a daemon with so many workers; NULL in `*doors`: it cannot be had.
+static bool open_port(const char *bind_to, uint16_t port, uint16_t workers,
+                      struct hc_sv_door **doors) {
+    const struct hc_sv_options options = {.bind = bind_to, .port = port, .workers = workers};
     char why[256] = "";
-    (void)hc_sv_udp_open(bind_to, 0, 1, &udp, why, sizeof why);
-    ck_assert_msg(udp != NULL, "%s", why);
+    bool opened = hc_sv_udp_open(&options, doors, why, sizeof why);
+    ck_assert(opened || why[0] != '\0');
+    return opened;
+}
+
+static void open_all(const char *bind_to) {
+    ck_assert(open_port(bind_to, 0, 1, &udp));
     sender = socket(AF_INET, SOCK_DGRAM, 0);
     ck_assert_int_ge(sender, 0);
     to = (struct sockaddr_in){.sin_family = AF_INET,
-                              .sin_port = htons(hc_sv_udp_address(udp).port),
+                              .sin_port = htons(udp->kind->facts(udp).address.port),
                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 }
 
 static void close_all(void) {
-    hc_sv_udp_close(udp);
+    udp->kind->close(udp);
     close(sender);
 }
 
@@ -43,19 +52,19 @@ static void send_kind(uint8_t kind, size_t size) {
 }
 
 /// Waits until a lane has a datagram to read: the kernel may deliver it a while after the send.
-static bool await_lane(enum hc_sv_udp_lane lane) {
-    struct pollfd readable = {.fd = hc_sv_udp_descriptor(udp, lane), .events = POLLIN};
+static bool await_lane(enum hc_sv_door_lane lane) {
+    struct pollfd readable = {.fd = udp->descriptors[lane], .events = POLLIN};
     return poll(&readable, 1, AWAIT_MS) == 1;
 }
 
 /// Reads all datagrams of a lane, at least `least`, and returns their number. Each must begin with
 /// `kind` (0: any byte).
-static unsigned read_all(enum hc_sv_udp_lane lane, uint8_t kind, unsigned least) {
+static unsigned read_all(enum hc_sv_door_lane lane, uint8_t kind, unsigned least) {
     unsigned sum = 0, count;
-    while ((sum >= least || await_lane(lane)) && (count = hc_sv_udp_receive(udp, lane)) > 0) {
+    while ((sum >= least || await_lane(lane)) && (count = udp->kind->receive(udp, lane)) > 0) {
         for (unsigned i = 0; i < count; i++) {
-            struct hc_sv_udp_datagram datagram = hc_sv_udp_received(udp, i);
-            ck_assert(kind == 0 || datagram.size == 0 || datagram.bytes[0] == kind);
+            const struct hc_sv_datagram *datagram = &udp->in[i];
+            ck_assert(kind == 0 || datagram->size == 0 || datagram->bytes[0] == kind);
         }
         sum += count;
     }
@@ -64,7 +73,7 @@ static unsigned read_all(enum hc_sv_udp_lane lane, uint8_t kind, unsigned least)
 
 /// Whether this kernel sorts: otherwise only the DATA lane exists.
 static bool sorts(void) {
-    return hc_sv_udp_descriptor(udp, HC_SV_UDP_HELLO) >= 0;
+    return udp->descriptors[HC_SV_DOOR_HELLO] >= 0;
 }
 
 static bool has_ipv6(void) {
@@ -82,10 +91,10 @@ START_TEST(first_byte_of_a_datagram_selects_its_lane_over_ipv4_and_ipv6) {
         send_kind(0, 0); // dropped where the kernel sorts
         unsigned others = sorts() ? 0 : 255;
         unsigned data = 1 + others + !sorts();
-        ck_assert_uint_eq(read_all(HC_SV_UDP_DATA, others > 0 ? 0 : HC_DATAGRAM_DATA, data), data);
+        ck_assert_uint_eq(read_all(HC_SV_DOOR_DATA, others > 0 ? 0 : HC_DATAGRAM_DATA, data), data);
         if (sorts()) {
-            ck_assert_uint_eq(read_all(HC_SV_UDP_CONNECT, HC_DATAGRAM_CONNECT, 1), 1);
-            ck_assert_uint_eq(read_all(HC_SV_UDP_HELLO, 0, 254), 254);
+            ck_assert_uint_eq(read_all(HC_SV_DOOR_CONNECT, HC_DATAGRAM_CONNECT, 1), 1);
+            ck_assert_uint_eq(read_all(HC_SV_DOOR_HELLO, 0, 254), 254);
         }
         close_all();
     }
@@ -100,14 +109,14 @@ START_TEST(unread_hellos_displace_neither_data_nor_connects_and_are_counted) {
     if (sorts()) {
         send_kind(HC_DATAGRAM_DATA, 100);
         send_kind(HC_DATAGRAM_CONNECT, HC_DATAGRAM_MAX);
-        ck_assert_uint_eq(read_all(HC_SV_UDP_DATA, HC_DATAGRAM_DATA, 1), 1);
-        ck_assert_uint_eq(read_all(HC_SV_UDP_CONNECT, HC_DATAGRAM_CONNECT, 1), 1);
-        uint64_t read = read_all(HC_SV_UDP_HELLO, HC_DATAGRAM_HELLO, 1);
-        struct hc_sv_udp_stats stats = hc_sv_udp_stats(udp);
+        ck_assert_uint_eq(read_all(HC_SV_DOOR_DATA, HC_DATAGRAM_DATA, 1), 1);
+        ck_assert_uint_eq(read_all(HC_SV_DOOR_CONNECT, HC_DATAGRAM_CONNECT, 1), 1);
+        uint64_t read = read_all(HC_SV_DOOR_HELLO, HC_DATAGRAM_HELLO, 1);
+        struct hc_sv_door_stats stats = udp->kind->stats(udp);
         ck_assert_uint_gt(stats.handshake_drops, 0);
         ck_assert_uint_eq(read + stats.handshake_drops, HELLOS);
         ck_assert_uint_eq(stats.receive_drops, 0);
-        ck_assert_uint_eq(hc_sv_udp_stats(udp).handshake_drops, stats.handshake_drops);
+        ck_assert_uint_eq(udp->kind->stats(udp).handshake_drops, stats.handshake_drops);
     }
     close_all();
 }
@@ -123,7 +132,7 @@ START_TEST(broadcast_datagram_reaches_one_lane) {
         send_kind(HC_DATAGRAM_CONNECT, HC_DATAGRAM_MAX);
         send_kind(HC_DATAGRAM_HELLO, HC_DATAGRAM_MAX);
     }
-    for (enum hc_sv_udp_lane lane = 0; sorts() && lane < HC_SV_UDP_LANES; lane++)
+    for (enum hc_sv_door_lane lane = 0; sorts() && lane < HC_SV_DOOR_LANES; lane++)
         ck_assert_uint_eq(read_all(lane, 0, 10), 10);
     close_all();
 }
@@ -136,10 +145,10 @@ static void await_stamps(void) {
         send_kind(HC_DATAGRAM_DATA, 100);
         usleep(1000);
         uint64_t before_us = hc_clock_us();
-        ck_assert(await_lane(HC_SV_UDP_DATA));
-        unsigned count = hc_sv_udp_receive(udp, HC_SV_UDP_DATA);
+        ck_assert(await_lane(HC_SV_DOOR_DATA));
+        unsigned count = udp->kind->receive(udp, HC_SV_DOOR_DATA);
         for (unsigned i = 0; i < count; i++)
-            stamped = hc_sv_udp_received(udp, i).arrived_us < before_us;
+            stamped = udp->in[i].arrived_us < before_us;
     }
 }
 
@@ -155,11 +164,11 @@ START_TEST(data_has_the_time_of_its_arrival_however_late_it_is_read) {
     }
     sent_us[COUNT] = hc_clock_us();
     for (unsigned got = 0; got < COUNT;) {
-        ck_assert(await_lane(HC_SV_UDP_DATA));
-        unsigned count = hc_sv_udp_receive(udp, HC_SV_UDP_DATA);
+        ck_assert(await_lane(HC_SV_DOOR_DATA));
+        unsigned count = udp->kind->receive(udp, HC_SV_DOOR_DATA);
         for (unsigned i = 0; i < count; i++, got++) {
             // The clocks of the kernel and of the program may differ by their rounding.
-            uint64_t at_us = hc_sv_udp_received(udp, i).arrived_us;
+            uint64_t at_us = udp->in[i].arrived_us;
             ck_assert_uint_ge(at_us + 1, sent_us[got]);
             ck_assert_uint_lt(at_us, sent_us[got + 1]);
         }
@@ -169,29 +178,26 @@ START_TEST(data_has_the_time_of_its_arrival_however_late_it_is_read) {
 END_TEST
 
 START_TEST(second_server_cannot_open_the_same_port) {
-    char why[256] = "";
+    struct hc_sv_door *other = NULL;
     open_all("127.0.0.1");
-    struct hc_sv_udp *other = NULL;
-    (void)hc_sv_udp_open("127.0.0.1", ntohs(to.sin_port), 1, &other, why, sizeof why);
+    ck_assert(!open_port("127.0.0.1", ntohs(to.sin_port), 1, &other));
     ck_assert_ptr_null(other);
-    ck_assert_str_ne(why, "");
     close_all();
 }
 END_TEST
 
 START_TEST(kernel_gives_each_worker_the_datagrams_of_its_matches) {
     enum { WORKERS = 3, MATCHES = 40 };
-    struct hc_sv_udp *ports[WORKERS] = {NULL};
-    char why[256] = "";
+    struct hc_sv_door *ports[WORKERS] = {NULL};
     // Without the filters several workers are refused: then there is nothing to see.
     open_all("127.0.0.1");
     bool sorted = sorts();
     close_all();
-    ck_assert_int_eq(hc_sv_udp_open("127.0.0.1", 0, WORKERS, ports, why, sizeof why), sorted);
+    ck_assert_int_eq(open_port("127.0.0.1", 0, WORKERS, ports), sorted);
     if (!sorted)
         return;
     sender = socket(AF_INET, SOCK_DGRAM, 0);
-    to.sin_port = htons(hc_sv_udp_address(ports[0]).port);
+    to.sin_port = htons(ports[0]->kind->facts(ports[0]).address.port);
     for (uint32_t match = 0; match <= MATCHES; match++) {
         uint8_t bytes[HC_DATAGRAM_MAX] = {HC_DATAGRAM_DATA};
         bytes[3] = (uint8_t)(match << 6 | 9); // a cid's upper 10 bits
@@ -204,31 +210,31 @@ START_TEST(kernel_gives_each_worker_the_datagrams_of_its_matches) {
         ck_assert_int_ge(sendto(sender, bytes, sizeof bytes, 0, (struct sockaddr *)&to, sizeof to),
                          0);
         udp = ports[match % WORKERS];
-        ck_assert_uint_eq(read_all(HC_SV_UDP_DATA, HC_DATAGRAM_DATA, 1), 1);
-        ck_assert_uint_eq(read_all(HC_SV_UDP_CONNECT, HC_DATAGRAM_CONNECT, 1), 1);
+        ck_assert_uint_eq(read_all(HC_SV_DOOR_DATA, HC_DATAGRAM_DATA, 1), 1);
+        ck_assert_uint_eq(read_all(HC_SV_DOOR_CONNECT, HC_DATAGRAM_CONNECT, 1), 1);
     }
     for (unsigned i = 0; i < WORKERS; i++)
-        hc_sv_udp_close(ports[i]);
+        ports[i]->kind->close(ports[i]);
     close(sender);
 }
 END_TEST
 
 START_TEST(another_thread_goes_on_with_the_sockets_of_a_worker) {
-    struct hc_address nobody = hc_address_ipv4(127, 0, 0, 1, 0); // the kernel refuses port 0
+    struct hc_sv_outgoing out = {.to = hc_address_ipv4(127, 0, 0, 1, 0), .size = 8};
+    struct hc_sv_outgoing *batch[] = {&out};
     open_all("127.0.0.1");
-    hc_sv_udp_queue(udp, &nobody, 8);
-    hc_sv_udp_flush(udp);
-    struct hc_sv_udp *before = udp;
-    udp = hc_sv_udp_share(before);
+    ck_assert_uint_eq(udp->kind->send(udp, batch, 1), 0); // the kernel refuses port 0
+    struct hc_sv_door *before = udp;
+    udp = before->kind->share(before);
     ck_assert_ptr_nonnull(udp);
-    hc_sv_udp_continue(udp, before);
-    ck_assert_uint_eq(hc_sv_udp_stats(udp).send_errors, 1);
-    hc_sv_udp_close(before);
+    udp->kind->go_on(udp, before);
+    ck_assert_uint_eq(udp->kind->stats(udp).send_errors, 1);
+    before->kind->close(before);
     send_kind(HC_DATAGRAM_DATA, 100);
-    ck_assert_uint_eq(read_all(HC_SV_UDP_DATA, HC_DATAGRAM_DATA, 1), 1);
+    ck_assert_uint_eq(read_all(HC_SV_DOOR_DATA, HC_DATAGRAM_DATA, 1), 1);
     if (sorts()) {
         send_kind(HC_DATAGRAM_HELLO, HC_DATAGRAM_MAX);
-        ck_assert_uint_eq(read_all(HC_SV_UDP_HELLO, HC_DATAGRAM_HELLO, 1), 1);
+        ck_assert_uint_eq(read_all(HC_SV_DOOR_HELLO, HC_DATAGRAM_HELLO, 1), 1);
     }
     close_all();
 }
@@ -237,11 +243,11 @@ END_TEST
 START_TEST(few_connects_are_received_at_once_because_a_tick_waits_for_them) {
     open_all("127.0.0.1");
     if (sorts()) {
-        for (unsigned i = 0; i < HC_SV_UDP_CONNECTS + 1; i++)
+        for (unsigned i = 0; i < HC_SV_DOOR_CONNECTS + 1; i++)
             send_kind(HC_DATAGRAM_CONNECT, HC_DATAGRAM_CONNECT_SIZE);
-        ck_assert(await_lane(HC_SV_UDP_CONNECT));
-        ck_assert_uint_le(hc_sv_udp_receive(udp, HC_SV_UDP_CONNECT), HC_SV_UDP_CONNECTS);
-        ck_assert_uint_ge(read_all(HC_SV_UDP_CONNECT, HC_DATAGRAM_CONNECT, 1), 1);
+        ck_assert(await_lane(HC_SV_DOOR_CONNECT));
+        ck_assert_uint_le(udp->kind->receive(udp, HC_SV_DOOR_CONNECT), HC_SV_DOOR_CONNECTS);
+        ck_assert_uint_ge(read_all(HC_SV_DOOR_CONNECT, HC_DATAGRAM_CONNECT, 1), 1);
     }
     close_all();
 }
@@ -255,12 +261,14 @@ START_TEST(all_datagrams_are_sent_from_the_bound_port) {
     ck_assert_int_eq(bind(sender, (struct sockaddr *)&local, sizeof local), 0);
     getsockname(sender, (struct sockaddr *)&local, &length);
     struct hc_address address = hc_address_ipv4(127, 0, 0, 1, ntohs(local.sin_port));
-    for (unsigned i = 0; i < HC_SV_UDP_BATCH + 1; i++) {
-        memset(hc_sv_udp_room(udp), (int)i, 8);
-        hc_sv_udp_queue(udp, &address, 8);
+    static struct hc_sv_doors doors = {.count = 1};
+    doors.all[0] = udp;
+    for (unsigned i = 0; i < HC_SV_DOOR_BATCH + 1; i++) {
+        memset(hc_sv_doors_room(&doors), (int)i, 8);
+        hc_sv_doors_queue(&doors, &address, 8);
     }
-    hc_sv_udp_flush(udp);
-    for (unsigned i = 0; i < HC_SV_UDP_BATCH + 1; i++) {
+    hc_sv_doors_flush(&doors);
+    for (unsigned i = 0; i < HC_SV_DOOR_BATCH + 1; i++) {
         uint8_t bytes[16];
         length = sizeof from;
         struct pollfd readable = {.fd = sender, .events = POLLIN};
@@ -271,33 +279,31 @@ START_TEST(all_datagrams_are_sent_from_the_bound_port) {
         ck_assert_uint_eq(bytes[0], i);
         ck_assert_uint_eq(from.sin_port, to.sin_port);
     }
-    ck_assert_uint_eq(hc_sv_udp_stats(udp).send_errors, 0);
+    ck_assert_uint_eq(udp->kind->stats(udp).send_errors, 0);
     close_all();
 }
 END_TEST
 
 /// The receive buffer of a lane, as SO_RCVBUF asks for it: the kernel reports twice as much.
-static uint32_t buffer_of(enum hc_sv_udp_lane lane) {
+static uint32_t buffer_of(enum hc_sv_door_lane lane) {
     int size = 0;
     socklen_t length = sizeof size;
-    ck_assert_int_eq(
-        getsockopt(hc_sv_udp_descriptor(udp, lane), SOL_SOCKET, SO_RCVBUF, &size, &length), 0);
+    ck_assert_int_eq(getsockopt(udp->descriptors[lane], SOL_SOCKET, SO_RCVBUF, &size, &length), 0);
     return (uint32_t)size / 2;
 }
 
 START_TEST(reported_receive_buffer_is_the_smallest_that_the_kernel_granted) {
     int small = 1 << 16;
     open_all("127.0.0.1");
-    uint32_t granted = hc_sv_udp_receive_buffer(udp);
-    ck_assert_uint_le(granted, HC_SV_UDP_RECEIVE_BUFFER);
-    for (enum hc_sv_udp_lane lane = 0; lane < HC_SV_UDP_LANES; lane++)
-        if (hc_sv_udp_descriptor(udp, lane) >= 0)
+    uint32_t granted = udp->kind->facts(udp).receive_buffer;
+    ck_assert_uint_le(granted, udp->kind->facts(udp).receive_buffer_asked);
+    for (enum hc_sv_door_lane lane = 0; lane < HC_SV_DOOR_LANES; lane++)
+        if (udp->descriptors[lane] >= 0)
             ck_assert_uint_eq(buffer_of(lane), granted);
-    enum hc_sv_udp_lane last = sorts() ? HC_SV_UDP_HELLO : HC_SV_UDP_DATA;
+    enum hc_sv_door_lane last = sorts() ? HC_SV_DOOR_HELLO : HC_SV_DOOR_DATA;
     ck_assert_int_eq(
-        setsockopt(hc_sv_udp_descriptor(udp, last), SOL_SOCKET, SO_RCVBUF, &small, sizeof small),
-        0);
-    ck_assert_uint_eq(hc_sv_udp_receive_buffer(udp), (uint32_t)small);
+        setsockopt(udp->descriptors[last], SOL_SOCKET, SO_RCVBUF, &small, sizeof small), 0);
+    ck_assert_uint_eq(udp->kind->facts(udp).receive_buffer, (uint32_t)small);
     close_all();
 }
 END_TEST
@@ -313,12 +319,13 @@ START_TEST(without_privilege_the_receive_buffer_is_bounded_by_rmem_max) {
     bool was_root = geteuid() == 0;
     bool privileged = was_root && seteuid(NOBODY) != 0;
     open_all("127.0.0.1");
-    uint32_t granted = hc_sv_udp_receive_buffer(udp);
+    uint32_t granted = udp->kind->facts(udp).receive_buffer;
     if (was_root && !privileged)
         ck_assert_int_eq(seteuid(0), 0);
     if (most != 0 && !privileged)
-        ck_assert_uint_eq(granted,
-                          most < HC_SV_UDP_RECEIVE_BUFFER ? most : HC_SV_UDP_RECEIVE_BUFFER);
+        ck_assert_uint_eq(granted, most < udp->kind->facts(udp).receive_buffer_asked
+                                       ? most
+                                       : udp->kind->facts(udp).receive_buffer_asked);
     close_all();
 }
 END_TEST
