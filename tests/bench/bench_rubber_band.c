@@ -4,7 +4,7 @@
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
 #include "tests/bench/bench.h"
-#include "tests/sim/sim.h"
+#include "tests/sim/players.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ enum {
     RATE = 60,
     TICKS = SECONDS * RATE,
     WARM_UP = 3 * RATE,
-    LATENCY_US = 150000,
+    LATENCY_MS = 150,
     SHOWN_FROM = 8 * RATE, // the part that is drawn
     SHOWN_TICKS = 3 * RATE,
 };
@@ -74,19 +74,17 @@ static void host_ticked(void *context, struct hc_sim *sim) {
 }
 
 static bool run_match(struct run *run, bool show_head) {
-    struct hc_sim_config config = hc_sim_config_default(&hc_arena);
-    config.host.clients = 1;
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, LATENCY_MS, 1);
     config.host.tick_rate = RATE;
     config.host_test.show_head = show_head;
     config.client.input_delay = 0;
-    config.up.latency_us = config.down.latency_us = LATENCY_US;
     config.hooks = (struct hc_sim_hooks){
         .script = script, .client_changed = client_changed, .host_ticked = host_ticked};
     config.context = run;
     struct hc_sim *sim = hc_sim_create(&config);
     bool ok = sim != NULL && hc_sim_connect(sim, 0);
     if (ok)
-        hc_sim_run_until(sim, (SECONDS + 2) * UINT64_C(1000000));
+        hc_sim_run_until(sim, (SECONDS + 2) * SECOND_US);
     hc_sim_destroy(sim);
     return ok && run->final_to == TICKS && run->predicted_to == TICKS;
 }

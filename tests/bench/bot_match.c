@@ -273,21 +273,17 @@ static void host_ticked(void *context, struct hc_sim *sim) {
 
 static struct hc_sim_config sim_config(struct match *match) {
     const struct bench_match_config *config = match->config;
-    struct hc_sim_config sim = hc_sim_config_default(&hc_arena);
+    struct hc_sim_config sim = hc_sim_config_players(&match->game, config->players, 0, 1);
     match->game = hc_arena;
-    sim.host.clients = config->players;
     if (config->places > config->players) {
         bench_corner_arena(&match->game, &config->players);
         sim.host.clients = config->places;
     }
     match->game.view = config->view;
-    sim.host.game = sim.client.game = &match->game;
     sim.host.snapshot_rate = config->snapshot_rate;
     sim.client.input_delay = BENCH_INPUT_DELAY;
     sim.client.extrapolation = config->extrapolation;
-    sim.clients = config->players;
     sim.packets_max = PACKETS;
-    sim.trace_worlds = false;
     if (sim.host.clients > 256) // to limit the clients' memory
         sim.client.prediction_limit = 24;
     sim.hooks = (struct hc_sim_hooks){.script = script,

@@ -10,7 +10,7 @@
 #include "tests/bench/display_error.h"
 #include "tests/bench/delta_entropy.h"
 #include "tests/bench/snapshot_bits.h"
-#include "tests/sim/sim.h"
+#include "tests/sim/players.h"
 
 enum {
     BENCH_IP_UDP = 28,     ///< bytes of IPv4 and UDP headers

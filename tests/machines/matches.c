@@ -9,7 +9,7 @@
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
 #include "hindcast/rng.h"
-#include "tests/sim/sim.h"
+#include "tests/sim/players.h"
 #include "tests/storm/examples.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { CLIENTS = 5, SECOND_US = 1000000, HOLD_TICKS = 6, SECONDS = 7 };
+enum { CLIENTS = 5, HOLD_TICKS = 6, SECONDS = 7 };
 
 /// How a match differs from the others of its game.
 struct kind {
@@ -164,10 +164,8 @@ static uint64_t hash_counts(struct hc_sim *sim) {
 static void play(const struct hc_game *game, const struct kind *kind, const char *name,
                  bool ticks) {
     struct hashes hashes = {.ticks = ticks};
-    struct hc_sim_config config = hc_sim_config_default(game);
-    config.clients = game->players_max < CLIENTS ? game->players_max : CLIENTS;
-    config.host.clients = (uint16_t)config.clients;
-    config.seed = kind->seed;
+    unsigned clients = game->players_max < CLIENTS ? game->players_max : CLIENTS;
+    struct hc_sim_config config = hc_sim_config_players(game, clients, 0, kind->seed);
     bool found = hc_network_sim_preset(kind->up, &config.up) &&
                  hc_network_sim_preset(kind->down, &config.down);
     HC_ASSERT(found);
@@ -180,11 +178,10 @@ static void play(const struct hc_game *game, const struct kind *kind, const char
                                          .client_sent = sent};
     struct hc_sim *sim = hc_sim_create(&config);
     HC_ASSERT(sim != NULL);
-    for (unsigned i = 0; i < config.clients; i++) {
+    for (unsigned i = 0; i < clients; i++)
         hc_sim_setup(sim, i)->clock_ppm = 100 * (int32_t)i;
-        bool connected = hc_sim_connect(sim, i);
-        HC_ASSERT(connected);
-    }
+    bool connected = hc_sim_connect_all(sim);
+    HC_ASSERT(connected);
     for (unsigned second = 0; second < SECONDS; second++) {
         if (second > 0)
             kind->disturb(sim, second);

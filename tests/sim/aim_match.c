@@ -6,7 +6,7 @@
 #include "proto/datagram.h"
 #include "proto/message.h"
 #include "tests/sim/byte_game.h"
-#include "tests/sim/sim.h"
+#include "tests/sim/players.h"
 
 #include <string.h>
 
@@ -215,18 +215,15 @@ static void count(struct hc_sim *sim, struct aim_result *result) {
 bool aim_match(const struct aim_setting *setting, struct aim_result *result) {
     struct hc_game played = game;
     played.step = setting->compensated ? step_compensated : step_plain;
-    struct hc_sim_config config = hc_sim_config_default(&played);
-    config.clients = config.host.clients = PLAYERS;
+    struct hc_sim_config config =
+        hc_sim_config_players(&played, PLAYERS, setting->latency_ms, setting->seed);
     config.host.tick_rate = AIM_RATE;
     config.client.input_delay = AIM_INPUT_DELAY;
     config.client.others = setting->others;
-    config.up.latency_us = config.down.latency_us = setting->latency_ms * 1000;
-    config.up.jitter_us = config.down.jitter_us = setting->jitter_ms * 1000;
+    config.up.jitter_us = config.down.jitter_us = setting->jitter_ms * MS_US;
     config.up.loss_ppm = config.down.loss_ppm = setting->loss_ppm;
     if (setting->lag_compensation_ms > 0)
         config.host.lag_compensation_ms = setting->lag_compensation_ms;
-    config.seed = setting->seed;
-    config.trace_worlds = false;
     config.hooks =
         (struct hc_sim_hooks){.script = script, .tamper = setting->cheats ? tamper : NULL};
     config.context = (void *)setting;
@@ -234,8 +231,7 @@ bool aim_match(const struct aim_setting *setting, struct aim_result *result) {
     bool good = sim != NULL;
     if (good && setting->cheats)
         hc_sim_setup(sim, 0)->config.display_offset = HC_DISPLAY_OFFSET_MAX;
-    for (unsigned i = 0; i < PLAYERS && good; i++)
-        good = hc_sim_connect(sim, i);
+    good = good && hc_sim_connect_all(sim);
     if (good) {
         struct aim_result before;
         hc_sim_run_until(sim, WARM_UP_S * UINT64_C(1000000));
