@@ -20,9 +20,11 @@ void clientless_join(struct hc_server *host, hc_player first) {
     }
 }
 
-void clientless_play(struct scenario *scenario) {
-    struct hc_server *host = hc_sim_host(scenario->sim);
+void clientless_play(void *context, struct hc_sim *sim) {
+    struct hc_server *host = hc_sim_host(sim);
+    uint64_t seed = hc_sim_config(sim)->seed;
     hc_tick head = hc_timeline_head(host->timeline);
+    (void)context;
     for (hc_player p = 0; p < host->world.players; p++) {
         if (!is_clientless(host, p))
             continue;
@@ -30,11 +32,8 @@ void clientless_play(struct scenario *scenario) {
         hc_tick newest = hc_tick_back(head + AHEAD, p % DELAYS);
         for (hc_tick t = hc_timeline_inputs_through(host->timeline, p) + 1; t <= newest; t++) {
             uint8_t input[HC_INPUT_MAX] = {0}, before[HC_INPUT_MAX] = {0};
-            if (!scenario->hands_off) {
-                unsigned hands = SCENARIO_CLIENTS_MAX + p;
-                scenario_keys(host->world.game, scenario->seed, hands, 0, t, input);
-                scenario_keys(host->world.game, scenario->seed, hands, 0, t - 1, before);
-            }
+            hc_sim_draw_keys(host->world.game, seed, SCENARIO_CLIENTS_MAX + p, 0, t, input);
+            hc_sim_draw_keys(host->world.game, seed, SCENARIO_CLIENTS_MAX + p, 0, t - 1, before);
             hc_sv_roster_input(&host->replicator.roster, p, t);
             hc_sv_replicator_turn(&host->replicator, p, before, input);
             enum hc_status status = hc_timeline_put_input(host->timeline, p, t, input);

@@ -11,5 +11,5 @@
 /// the next tick. At most `first` clients may connect, because the other peers stay free.
 void clientless_join(struct hc_server *host, hc_player first);
 
-/// Puts their inputs into the host's timeline, in the hook host_ticked.
-void clientless_play(struct scenario *scenario);
+/// The hook host_ticked that puts their inputs into the host's timeline.
+void clientless_play(void *context, struct hc_sim *sim);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 struct prediction_check {
+    const struct scenario *scenario;
     unsigned client;
     struct hc_plain *plain;
     hc_tick from;   ///< the first tick to be compared; HC_NO_TICK before the join
@@ -18,24 +19,6 @@ struct prediction_check {
     struct prediction_count count;
 };
 
-struct prediction_check *prediction_check_create(const struct scenario *scenario, unsigned client) {
-    const struct hc_world *world = record_world(scenario->record);
-    struct prediction_check *check = calloc(1, sizeof *check);
-    ck_assert_ptr_nonnull(check);
-    check->client = client;
-    check->from = HC_NO_TICK;
-    check->count.first_wrong = HC_NO_TICK;
-    check->row = (size_t)world->per_owner * (world->stride + 1u);
-    check->truth = calloc(SCENARIO_TICKS_MAX, check->row);
-    check->inputs = calloc(world->players, world->game->input_size);
-    check->roster_changes = calloc(world->players, 1);
-    check->plain = hc_plain_create(world, false);
-    ck_assert(check->truth && check->inputs && check->roster_changes && check->plain);
-    hc_plain_set_secret(check->plain, record_secret(scenario->record));
-    hc_plain_start(check->plain);
-    return check;
-}
-
 void prediction_check_destroy(struct prediction_check *check) {
     hc_plain_destroy(check->plain);
     free(check->truth);
@@ -44,7 +27,8 @@ void prediction_check_destroy(struct prediction_check *check) {
     free(check);
 }
 
-void prediction_check_restart(struct prediction_check *check, const struct scenario *scenario) {
+void prediction_check_restart(struct prediction_check *check) {
+    const struct scenario *scenario = check->scenario;
     hc_tick final = record_final(scenario->record);
     hc_plain_load(check->plain, final, record_presence(scenario->record, final),
                   record_states(scenario->record, final));
@@ -99,10 +83,12 @@ static void compare_tick(struct prediction_check *check, const struct scenario *
     }
 }
 
-void prediction_check_compare(struct prediction_check *check, const struct scenario *scenario) {
-    const struct hc_client *core = hc_sim_client(scenario->sim, check->client);
+static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
+    struct prediction_check *check = context;
+    const struct scenario *scenario = check->scenario;
+    const struct hc_client *core = hc_sim_client(sim, client);
     const struct hc_timeline *timeline = hc_client_timeline(core);
-    if (timeline == NULL || !hc_timeline_started(timeline))
+    if (client != check->client || timeline == NULL || !hc_timeline_started(timeline))
         return;
     hc_player player = hc_client_player(core, 0);
     hc_tick head = hc_timeline_head(timeline);
@@ -115,6 +101,26 @@ void prediction_check_compare(struct prediction_check *check, const struct scena
     for (hc_tick tick = first; tick <= head; tick++)
         compare_tick(check, scenario, player, tick, timeline);
     check->newest = hc_tick_max(check->newest, head);
+}
+
+struct prediction_check *prediction_check_create(struct scenario *scenario, unsigned client) {
+    const struct hc_world *world = record_world(scenario->record);
+    struct prediction_check *check = calloc(1, sizeof *check);
+    ck_assert_ptr_nonnull(check);
+    check->scenario = scenario;
+    check->client = client;
+    check->from = HC_NO_TICK;
+    check->count.first_wrong = HC_NO_TICK;
+    check->row = (size_t)world->per_owner * (world->stride + 1u);
+    check->truth = calloc(SCENARIO_TICKS_MAX, check->row);
+    check->inputs = calloc(world->players, world->game->input_size);
+    check->roster_changes = calloc(world->players, 1);
+    check->plain = hc_plain_create(world, false);
+    ck_assert(check->truth && check->inputs && check->roster_changes && check->plain);
+    hc_plain_set_secret(check->plain, record_secret(scenario->record));
+    hc_plain_start(check->plain);
+    hc_sim_observe(scenario->sim, &(struct hc_sim_hooks){.client_changed = client_changed}, check);
+    return check;
 }
 
 struct prediction_count prediction_check_count(const struct prediction_check *check) {

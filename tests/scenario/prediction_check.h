@@ -6,16 +6,14 @@
 
 struct prediction_check;
 
-/// Creates a check for `client`, with one local player, from the tick at which it joins.
-struct prediction_check *prediction_check_create(const struct scenario *scenario, unsigned client);
+/// Creates a check for `client`, with one local player, from the tick at which it joins. It
+/// observes the scenario's simulation.
+struct prediction_check *prediction_check_create(struct scenario *scenario, unsigned client);
 
 void prediction_check_destroy(struct prediction_check *check);
 
 /// Starts again from the server's newest final state; ignores earlier ticks, and resets the counts.
-void prediction_check_restart(struct prediction_check *check, const struct scenario *scenario);
-
-/// Compares the client's ticks; call it whenever the client has changed.
-void prediction_check_compare(struct prediction_check *check, const struct scenario *scenario);
+void prediction_check_restart(struct prediction_check *check);
 
 /// Counts the predicted ticks, those that were wrong when they were first predicted, the later
 /// looks at them, and the looks that found a wrong state.

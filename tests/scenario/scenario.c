@@ -1,22 +1,11 @@
-/// The scenario's hooks, its random keys, and its checks of final ticks.
+/// The scenario's records, and its checks of final ticks.
 #include "tests/scenario/scenario.h"
 
-#include "common/draw_input.h"
-#include "hindcast/arena.h"
-#include "hindcast/rng.h"
 #include "tests/scenario/require.h"
-#include "tests/sim/games.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void script(void *context, struct hc_sim *sim, unsigned client, unsigned index, hc_tick tick,
-                   void *input) {
-    const struct scenario *scenario = context;
-    if (!scenario->hands_off)
-        scenario_keys(hc_sim_config(sim)->host.game, scenario->seed, client, index, tick, input);
-}
 
 /// Finds joins at the head, because a client may learn of its own join before it is final.
 static void scan_joins(struct scenario *scenario, const struct hc_timeline *timeline) {
@@ -39,8 +28,6 @@ static void host_ticked(void *context, struct hc_sim *sim) {
     const struct hc_server *host = hc_sim_host(sim);
     scan_joins(scenario, hc_server_timeline(host));
     record_final_ticks(scenario->record, host);
-    if (scenario->host_ticked != NULL)
-        scenario->host_ticked(scenario);
 }
 
 static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
@@ -53,71 +40,19 @@ static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
         if (stamps != NULL && player != HC_NO_PLAYER)
             stamped_inputs_note(stamps, timeline, player);
     }
-    if (scenario->client_changed != NULL)
-        scenario->client_changed(scenario, client);
-}
-
-static void host_sent(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
-                      size_t size) {
-    struct scenario *scenario = context;
-    (void)sim;
-    if (scenario->host_sent != NULL)
-        scenario->host_sent(scenario, client, bytes, size);
-}
-
-static void client_sent(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
-                        size_t size) {
-    struct scenario *scenario = context;
-    (void)sim;
-    if (scenario->client_sent != NULL)
-        scenario->client_sent(scenario, client, bytes, size);
-}
-
-struct hc_network_sim_config scenario_link(uint32_t latency_ms, uint32_t loss_percent) {
-    struct hc_network_sim_config link = hc_network_sim_config_default();
-    link.latency_us = latency_ms * MS_US;
-    link.loss_ppm = loss_percent * (HC_NETWORK_SIM_PPM / 100);
-    return link;
-}
-
-struct hc_sim_config scenario_config(const struct hc_game *game, unsigned clients,
-                                     uint32_t latency_ms, uint64_t seed) {
-    struct hc_sim_config config = hc_sim_config_default(game);
-    config.clients = clients;
-    config.host.clients = (uint16_t)clients;
-    config.up = config.down = scenario_link(latency_ms, 0);
-    config.seed = seed;
-    return config;
-}
-
-static void script_bare(void *context, struct hc_sim *sim, unsigned client, unsigned index,
-                        hc_tick tick, void *input) {
-    (void)context;
-    scenario_keys(&hc_arena, (uint32_t)hc_sim_config(sim)->seed, client, index, tick, input);
-}
-
-struct hc_sim_config scenario_config_bare(unsigned clients, uint32_t latency_ms, uint64_t seed) {
-    struct hc_sim_config config = scenario_config(&hc_arena, clients, latency_ms, seed);
-    config.hooks.script = script_bare;
-    config.trace_worlds = false;
-    return config;
 }
 
 struct scenario *scenario_create(const struct hc_sim_config *config) {
     struct scenario *scenario = calloc(1, sizeof *scenario);
     ck_assert_ptr_nonnull(scenario);
     ck_assert_uint_le(config->clients, SCENARIO_CLIENTS_MAX);
-    struct hc_sim_config own = *config;
-    own.context = scenario;
-    own.hooks = (struct hc_sim_hooks){.script = script,
-                                      .host_advances = host_advances,
-                                      .host_ticked = host_ticked,
-                                      .client_changed = client_changed,
-                                      .host_sent = host_sent,
-                                      .client_sent = client_sent};
-    scenario->seed = (uint32_t)config->seed;
-    scenario->sim = hc_sim_create(&own);
+    scenario->sim = hc_sim_create(config);
     ck_assert_ptr_nonnull(scenario->sim);
+    hc_sim_observe(scenario->sim,
+                   &(struct hc_sim_hooks){.host_advances = host_advances,
+                                          .host_ticked = host_ticked,
+                                          .client_changed = client_changed},
+                   scenario);
     scenario->record = record_create(&hc_sim_config(scenario->sim)->host, SCENARIO_TICKS_MAX);
     record_final_ticks(scenario->record, hc_sim_host(scenario->sim));
     for (unsigned p = 0; p < SCENARIO_CLIENTS_MAX; p++)
@@ -143,52 +78,6 @@ void scenario_destroy(struct scenario *scenario) {
     record_destroy(scenario->record);
     hc_sim_destroy(scenario->sim);
     free(scenario);
-}
-
-void scenario_join_all(struct scenario *scenario) {
-    unsigned clients = hc_sim_clients(scenario->sim), playing = 0;
-    for (unsigned i = 0; i < clients; i++)
-        ck_assert(hc_sim_connect(scenario->sim, i));
-    for (uint64_t end = hc_sim_now(scenario->sim) + 10 * SECOND_US; playing < clients;) {
-        ck_assert_msg(hc_sim_now(scenario->sim) < end, "only %u of %u play", playing, clients);
-        hc_sim_run(scenario->sim, 10 * MS_US);
-        playing = 0;
-        for (unsigned i = 0; i < clients; i++)
-            playing += scenario_client_state(scenario, i) == HC_CLIENT_PLAYING;
-    }
-}
-
-void scenario_set_links(struct scenario *scenario, struct hc_network_sim_config link) {
-    for (unsigned i = 0; i < hc_sim_clients(scenario->sim); i++)
-        hc_sim_set_link(scenario->sim, i, &link, &link);
-}
-
-void scenario_keys(const struct hc_game *game, uint32_t seed, unsigned client, unsigned index,
-                   hc_tick tick, void *input) {
-    // Each player holds its keys for 5 to 12 ticks.
-    uint32_t player = client * HC_OWN_PLAYERS_MAX + index;
-    hc_tick held = tick / (5 + player % 8);
-    uint64_t random = hc_random(seed, player, held, 7);
-    if (game == &hc_arena) {
-        struct hc_arena_input keys = {.move_x = (int8_t)(random % 3 - 1),
-                                      .move_y = (int8_t)(random / 8 % 3 - 1),
-                                      .aim = (uint8_t)(random >> 16),
-                                      .fire = (random >> 24) % 4 == 0};
-        memcpy(input, &keys, sizeof keys);
-        return;
-    }
-    if (game->input_fields != lanes.input_fields) { // neither lanes nor shove
-        struct hc_rng rng = hc_rng_init(random, 0);
-        hc_draw_input(game, &rng, input);
-        return;
-    }
-    struct lanes_input keys = {.push = (int8_t)(random % 16 - 8), .touch = (uint8_t)(random >> 8)};
-    memcpy(input, &keys, sizeof keys);
-}
-
-enum hc_client_state scenario_client_state(const struct scenario *scenario, unsigned client) {
-    const struct hc_client *core = hc_sim_client(scenario->sim, client);
-    return core != NULL ? hc_client_state(core) : HC_CLIENT_CLOSED;
 }
 
 static uint64_t sum(const uint64_t rejected[HC_STATUS_COUNT]) {

@@ -42,6 +42,7 @@ struct receiver {
 };
 
 struct snapshot_check {
+    const struct scenario *scenario;
     const struct hc_world *world;
     unsigned clients;
     struct hc_body body;
@@ -50,26 +51,6 @@ struct snapshot_check {
 };
 
 enum { FACTS_MAX = 8192 };
-
-struct snapshot_check *snapshot_check_create(const struct scenario *scenario) {
-    struct snapshot_check *check = calloc(1, sizeof *check);
-    ck_assert_ptr_nonnull(check);
-    check->world = record_world(scenario->record);
-    check->clients = hc_sim_clients(scenario->sim);
-    check->facts = calloc(FACTS_MAX, sizeof *check->facts);
-    check->receivers = calloc(check->clients, sizeof *check->receivers);
-    ck_assert(check->facts != NULL && check->receivers != NULL);
-    for (unsigned i = 0; i < check->clients; i++) {
-        struct receiver *receiver = &check->receivers[i];
-        receiver->checked_as_of = HC_NO_TICK;
-        receiver->in_view = calloc(hc_unit_total(check->world), sizeof *receiver->in_view);
-        receiver->unsent = calloc(hc_unit_total(check->world), sizeof *receiver->unsent);
-        ck_assert(receiver->in_view != NULL && receiver->unsent != NULL);
-        for (unsigned n = 0; n < HEADS; n++)
-            receiver->rows[n].as_of = HC_NO_TICK;
-    }
-    return check;
-}
 
 void snapshot_check_destroy(struct snapshot_check *check) {
     for (unsigned i = 0; i < check->clients; i++) {
@@ -208,9 +189,11 @@ static struct receiver *receiver_of(struct snapshot_check *check, const struct s
     return receiver;
 }
 
-void snapshot_check_sent(struct snapshot_check *check, struct scenario *scenario, unsigned client,
-                         const uint8_t *bytes, size_t size) {
-    const struct hc_timeline *timeline = hc_server_timeline(hc_sim_host(scenario->sim));
+static void host_sent(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
+                      size_t size) {
+    struct snapshot_check *check = context;
+    const struct scenario *scenario = check->scenario;
+    const struct hc_timeline *timeline = hc_server_timeline(hc_sim_host(sim));
     hc_tick head = hc_timeline_head(timeline);
     struct hc_data data;
     const struct hc_cl_received *received;
@@ -263,9 +246,9 @@ static bool check_fact(const struct snapshot_check *check, const struct hc_timel
     return same;
 }
 
-void snapshot_check_applied(struct snapshot_check *check, struct scenario *scenario,
-                            unsigned client) {
-    const struct hc_client *core = hc_sim_client(scenario->sim, client);
+static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
+    struct snapshot_check *check = context;
+    const struct hc_client *core = hc_sim_client(sim, client);
     struct receiver *receiver = &check->receivers[client];
     struct snapshot_count *count = &receiver->count;
     hc_tick tick, as_of;
@@ -289,7 +272,33 @@ void snapshot_check_applied(struct snapshot_check *check, struct scenario *scena
     count->snapshots++;
     count->past += tick < as_of;
     count->inexact += !exact;
-    *(exact ? &count->exact_us : &count->inexact_us) = hc_sim_now(scenario->sim);
+    *(exact ? &count->exact_us : &count->inexact_us) = hc_sim_now(sim);
+}
+
+// ---- The check ----------------------------------------------------------------------------------
+
+struct snapshot_check *snapshot_check_create(struct scenario *scenario) {
+    struct snapshot_check *check = calloc(1, sizeof *check);
+    ck_assert_ptr_nonnull(check);
+    check->scenario = scenario;
+    check->world = record_world(scenario->record);
+    check->clients = hc_sim_clients(scenario->sim);
+    check->facts = calloc(FACTS_MAX, sizeof *check->facts);
+    check->receivers = calloc(check->clients, sizeof *check->receivers);
+    ck_assert(check->facts != NULL && check->receivers != NULL);
+    for (unsigned i = 0; i < check->clients; i++) {
+        struct receiver *receiver = &check->receivers[i];
+        receiver->checked_as_of = HC_NO_TICK;
+        receiver->in_view = calloc(hc_unit_total(check->world), sizeof *receiver->in_view);
+        receiver->unsent = calloc(hc_unit_total(check->world), sizeof *receiver->unsent);
+        ck_assert(receiver->in_view != NULL && receiver->unsent != NULL);
+        for (unsigned n = 0; n < HEADS; n++)
+            receiver->rows[n].as_of = HC_NO_TICK;
+    }
+    hc_sim_observe(scenario->sim,
+                   &(struct hc_sim_hooks){.host_sent = host_sent, .client_changed = client_changed},
+                   check);
+    return check;
 }
 
 bool snapshot_check_waits(const struct snapshot_check *check, unsigned client, hc_tick as_of,

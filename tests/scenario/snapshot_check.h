@@ -6,20 +6,15 @@
 
 struct snapshot_check;
 
-/// Creates a check for all clients of `scenario`, whose hooks must call the functions below.
-struct snapshot_check *snapshot_check_create(const struct scenario *scenario);
+/// Creates a check for all clients of `scenario`, which observes its simulation: what the host
+/// sends, and what the clients have applied. It fails the test unless
+///   - each snapshot is of the expected tick, is the only one of its head, and has the server's
+///   states
+///     and newest inputs;
+///   - the client then holds every unit that was sent, and no unit that was dropped.
+struct snapshot_check *snapshot_check_create(struct scenario *scenario);
 
 void snapshot_check_destroy(struct snapshot_check *check);
-
-/// Reads a datagram of the server, in the hook host_sent. Fails the test unless its snapshot is of
-/// the expected tick, is the only one of its head, and has the server's states and newest inputs.
-void snapshot_check_sent(struct snapshot_check *check, struct scenario *scenario, unsigned client,
-                         const uint8_t *bytes, size_t size);
-
-/// Checks the newest snapshot that the client has applied, in the hook client_changed. Fails the
-/// test unless the client holds every unit that was sent, and no unit that was dropped.
-void snapshot_check_applied(struct snapshot_check *check, struct scenario *scenario,
-                            unsigned client);
 
 /// Whether the snapshot of the head `as_of`, one of the newest sent to the client, left the unit
 /// out because of its turn: the snapshot's tick is of the other turn, and the unit was in the one

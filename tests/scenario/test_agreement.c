@@ -11,27 +11,16 @@
 
 // ---- Each snapshot ------------------------------------------------------------------------------
 
-static void sent(struct scenario *scenario, unsigned client, const uint8_t *bytes, size_t size) {
-    snapshot_check_sent(scenario->context, scenario, client, bytes, size);
-}
-
-static void changed(struct scenario *scenario, unsigned client) {
-    snapshot_check_applied(scenario->context, scenario, client);
-}
-
 START_TEST(clients_hold_the_states_that_each_snapshot_sent) {
     enum { CLIENTS = 6 };
-    struct hc_sim_config config = scenario_config(&hc_arena, CLIENTS, 100, 51);
-    config.up = config.down = scenario_link(100, 10);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, 100, 51);
+    config.up = config.down = hc_sim_link(100, 10);
     config.up.jitter_us = config.down.jitter_us = 40 * MS_US;
     config.down.duplicate_ppm = 100000;
     config.client.display_offset = 10;
     struct scenario *scenario = scenario_create(&config);
     struct snapshot_check *check = snapshot_check_create(scenario);
-    scenario->context = check;
-    scenario->host_sent = sent;
-    scenario->client_changed = changed;
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, 10 * SECOND_US);
     struct snapshot_count all = {.snapshots = 0};
     for (unsigned i = 0; i < CLIENTS; i++) {
@@ -59,15 +48,15 @@ END_TEST
 START_TEST(all_agree_at_every_final_tick_after_inputs_stop_and_links_heal) {
     enum { CLIENTS = 6, LATENCY_MS = 80 };
     for (uint64_t seed = 61; seed < 64; seed++) {
-        struct hc_sim_config config = scenario_config(&hc_arena, CLIENTS, LATENCY_MS, seed);
-        config.up = config.down = scenario_link(LATENCY_MS, 20);
+        struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, seed);
+        config.up = config.down = hc_sim_link(LATENCY_MS, 20);
         config.up.jitter_us = config.down.jitter_us = 30 * MS_US;
         config.client.display_offset = 15;
         struct scenario *scenario = scenario_create(&config);
-        scenario_join_all(scenario);
+        ck_assert(hc_sim_join_all(scenario->sim));
         hc_sim_run(scenario->sim, 8 * SECOND_US);
-        scenario->hands_off = true;
-        scenario_set_links(scenario, scenario_link(LATENCY_MS, 0));
+        hc_sim_release_keys(scenario->sim);
+        hc_sim_set_links(scenario->sim, hc_sim_link(LATENCY_MS, 0));
         // W ticks of 1/60 s and a round trip.
         hc_sim_run(scenario->sim,
                    (uint64_t)config.host.history * SECOND_US / 60 + 2 * LATENCY_MS * 1000);
@@ -96,11 +85,11 @@ static hc_tick final_lag(const struct scenario *scenario) {
 }
 
 START_TEST(a_silent_client_delays_the_final_tick_by_the_window_until_its_timeout) {
-    struct hc_sim_config config = scenario_config(&hc_arena, 4, 50, 71);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 4, 50, 71);
     config.host.timeout_us = 3 * SECOND_US;
     config.host.late_margin = HC_HISTORY_MAX; // the window is W
     struct scenario *scenario = scenario_create(&config);
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, 2 * SECOND_US);
     ck_assert_uint_le(final_lag(scenario),
                       6); // 3 ticks of latency, D 3, and the ways between ticks
@@ -119,18 +108,18 @@ START_TEST(a_silent_client_delays_the_final_tick_by_the_window_until_its_timeout
 END_TEST
 
 START_TEST(a_spectator_delays_no_final_tick_and_agrees) {
-    struct hc_sim_config config = scenario_config(&hc_arena, 3, 60, 72);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 3, 60, 72);
     struct scenario *scenario = scenario_create(&config);
     hc_sim_setup(scenario->sim, 2)->config.players = 0;
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, 3 * SECOND_US);
-    struct hc_network_sim_config dead = scenario_link(60, 100);
+    struct hc_network_sim_config dead = hc_sim_link(60, 100);
     hc_sim_set_link(scenario->sim, 2, &dead, NULL);
     hc_sim_run(scenario->sim, 2 * SECOND_US);
     ck_assert_uint_le(final_lag(scenario), 8);
-    ck_assert_int_eq(scenario_client_state(scenario, 2),
+    ck_assert_int_eq(hc_sim_client_state(scenario->sim, 2),
                      HC_CLIENT_PLAYING); // it still receives datagrams
-    scenario->hands_off = true;
+    hc_sim_release_keys(scenario->sim);
     hc_sim_run(scenario->sim, 2 * SECOND_US);
     for (unsigned i = 0; i < 3; i++)
         scenario_check_final(scenario, i);

@@ -79,13 +79,13 @@ END_TEST
 
 START_TEST(no_memory_is_allocated_or_freed_after_all_have_joined) {
     enum { CLIENTS = 8 };
-    struct hc_sim_config config = scenario_config(&hc_arena, CLIENTS, 80, 151);
-    config.up = config.down = scenario_link(80, 15);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, 80, 151);
+    config.up = config.down = hc_sim_link(80, 15);
     config.up.jitter_us = config.down.jitter_us = 40 * MS_US;
     config.up.duplicate_ppm = config.down.duplicate_ppm = 100000;
     config.client.display_offset = 12;
     struct scenario *scenario = scenario_create(&config);
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     uint64_t before = calls;
     hc_sim_run(scenario->sim, 10 * SECOND_US);
     uint64_t during = calls - before;
@@ -134,11 +134,11 @@ START_TEST(the_reported_memory_is_the_obtained_memory_and_all_is_released) {
     struct allocated host_allocated = {0}, client_allocated = {0};
     struct hc_allocator host_allocator = {count_allocate, count_release, &host_allocated};
     struct hc_allocator client_allocator = {count_allocate, count_release, &client_allocated};
-    struct hc_sim_config config = scenario_config(&hc_arena, 1, 30, 152);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, 30, 152);
     config.host.allocator = &host_allocator;
     config.client.allocator = &client_allocator;
     struct scenario *scenario = scenario_create(&config);
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     int64_t host = (int64_t)hc_server_stats(hc_sim_host(scenario->sim))->memory_bytes;
     int64_t client = (int64_t)hc_client_stats(hc_sim_client(scenario->sim, 0))->memory_bytes;
     printf("host: %ld stated, %ld obtained; client: %ld stated, %ld obtained\n", (long)host,

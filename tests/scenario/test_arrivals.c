@@ -1,6 +1,7 @@
 /// The times of arrivals are ahead of those of the other calls: a program that reads the clock for
 /// each datagram, and once for the rest, passes such times.
-#include "tests/scenario/scenario.h"
+#include "hindcast/arena.h"
+#include "tests/sim/players.h"
 
 #include "tests/run_suite.h"
 
@@ -12,7 +13,7 @@ enum { AHEADS = sizeof aheads_us / sizeof aheads_us[0] };
 
 /// A simulation with clients of these users, both connecting.
 static struct hc_sim *begin(uint32_t ahead_us, uint64_t first_user, uint64_t second_user) {
-    struct hc_sim_config config = scenario_config_bare(2, LATENCY_MS, 77);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 2, LATENCY_MS, 77);
     config.arrivals_ahead_us = ahead_us;
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert(sim != NULL);

@@ -2,12 +2,12 @@
 #include "hindcast/scene.h"
 #include "tests/run_suite.h"
 #include "tests/sim/byte_game.h"
-#include "tests/sim/sim.h"
+#include "tests/sim/players.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { FIELDS = HC_FIELDS_MAX, PLAYERS = 3, SECOND_US = 1000000 };
+enum { FIELDS = HC_FIELDS_MAX, PLAYERS = 3 };
 
 struct big {
     uint32_t at[FIELDS];
@@ -65,15 +65,12 @@ static void script(void *context, struct hc_sim *sim, unsigned client, unsigned 
 
 START_TEST(the_largest_states_arrive_as_they_were_sent) {
     lay_fields();
-    struct hc_sim_config config = hc_sim_config_default(&game);
-    config.clients = config.host.clients = PLAYERS;
-    config.up.latency_us = config.down.latency_us = 40000;
+    struct hc_sim_config config = hc_sim_config_players(&game, PLAYERS, 40, 1);
     config.up.loss_ppm = config.down.loss_ppm = 50000;
     config.hooks.script = script;
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
-    for (unsigned i = 0; i < PLAYERS; i++)
-        ck_assert(hc_sim_connect(sim, i));
+    ck_assert(hc_sim_connect_all(sim));
     hc_sim_run_until(sim, 10 * SECOND_US);
     for (unsigned i = 0; i < PLAYERS; i++) {
         const struct hc_client_stats *stats = hc_client_stats(hc_sim_client(sim, i));

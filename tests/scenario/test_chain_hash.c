@@ -3,6 +3,7 @@
 #include "tests/scenario/scenario.h"
 #include "tests/scenario/require.h"
 
+#include "hindcast/arena.h"
 #include "hindcast/rng.h"
 #include "proto/datagram.h"
 #include "proto/snapshot.h"
@@ -77,15 +78,14 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
 /// Plays with pauses of the host, after each of which it simulates several ticks at once.
 static struct watch play_with_pauses(uint16_t snapshot_rate, bool pauses, uint64_t seed) {
     struct watch watch = {.body = {0}};
-    struct hc_sim_config config = scenario_config_bare(CLIENTS, 20, seed);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, 20, seed);
     struct hc_rng rng = hc_rng_init(seed, 0);
     config.host.snapshot_rate = snapshot_rate;
     config.hooks.host_sent = host_sent;
     config.context = &watch;
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
-    for (unsigned i = 0; i < CLIENTS; i++)
-        ck_assert(hc_sim_connect(sim, i));
+    ck_assert(hc_sim_connect_all(sim));
     for (unsigned i = 0; i < PAUSES; i++) {
         uint32_t ticks = hc_rng_below(&rng, PAUSE_TICKS_MAX);
         if (pauses)

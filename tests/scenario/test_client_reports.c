@@ -1,6 +1,6 @@
 /// The reports of a client to its game: players that join and leave, visible entities, rollbacks
 /// and the recent state of the connection.
-#include "tests/scenario/scenario.h"
+#include "tests/sim/players.h"
 
 #include "hindcast/arena.h"
 #include "tests/run_suite.h"
@@ -65,7 +65,7 @@ static void client_changed(void *context, struct hc_sim *sim, unsigned index) {
 }
 
 static struct hc_sim *begin(struct game *game, uint32_t loss_ppm) {
-    struct hc_sim_config config = scenario_config_bare(CLIENTS, LATENCY_MS, 91);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, 91);
     memset(game, 0, sizeof *game);
     game->first = HC_NO_TICK;
     config.up.loss_ppm = config.down.loss_ppm = loss_ppm;
@@ -138,7 +138,7 @@ START_TEST(the_recent_state_follows_the_link) {
     ck_assert_uint_ge(recent.rtt_min_us, 2 * LATENCY_MS * MS_US);
     ck_assert(!recent.drift_known);
     ck_assert_uint_gt(recent.predicted_ticks, 2);
-    struct hc_network_sim_config lossy = scenario_link(LATENCY_MS, 30);
+    struct hc_network_sim_config lossy = hc_sim_link(LATENCY_MS, 30);
     hc_sim_set_link(sim, 0, &lossy, NULL);
     hc_sim_run(sim, 5 * (uint64_t)SECOND_US);
     ck_assert(hc_client_recent(hc_sim_client(sim, 0), &recent));

@@ -7,12 +7,12 @@
 /// The part of its datagrams that a client counts as lost over links of this latency and loss, both
 /// ways, in percent.
 static double measure(uint32_t latency_ms, uint32_t jitter_ms, uint32_t loss_percent) {
-    struct hc_sim_config config = scenario_config(&hc_arena, 1, latency_ms, 9);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, latency_ms, 9);
     struct scenario *scenario = scenario_create(&config);
-    scenario_join_all(scenario);
-    struct hc_network_sim_config link = scenario_link(latency_ms, loss_percent);
+    ck_assert(hc_sim_join_all(scenario->sim));
+    struct hc_network_sim_config link = hc_sim_link(latency_ms, loss_percent);
     link.jitter_us = jitter_ms * MS_US;
-    scenario_set_links(scenario, link);
+    hc_sim_set_links(scenario->sim, link);
     const struct hc_client_stats *stats = hc_client_stats(hc_sim_client(scenario->sim, 0));
     uint64_t lost = stats->datagrams_lost, sent = stats->datagrams_out;
     ck_assert_uint_eq(lost, 0);

@@ -1,4 +1,5 @@
 /// The ends of connections reach the other side over bad links, and a restart is one of them.
+#include "hindcast/arena.h"
 #include "tests/scenario/scenario.h"
 #include "tests/scenario/require.h"
 
@@ -20,7 +21,7 @@ static unsigned rounds(void) {
 
 /// A simulation in which all clients play over this link.
 static struct hc_sim *begin(const char *link, uint64_t seed) {
-    struct hc_sim_config config = scenario_config_bare(CLIENTS, 0, seed);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, 0, seed);
     ck_assert(hc_network_sim_preset(link, &config.up));
     config.down = config.up;
     struct hc_sim *sim = hc_sim_create(&config);
@@ -78,11 +79,10 @@ static void count_sent(void *context, struct hc_sim *sim, unsigned client, const
 }
 
 START_TEST(server_stops_sending_closes_when_they_are_acked) {
-    struct hc_sim_config config = scenario_config_bare(CLIENTS, 20, 900);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, 20, 900);
     config.hooks.host_sent = count_sent;
     struct hc_sim *sim = hc_sim_create(&config);
-    for (unsigned c = 0; c < CLIENTS; c++)
-        ck_assert(hc_sim_connect(sim, c));
+    ck_assert(hc_sim_connect_all(sim));
     hc_sim_run(sim, SECOND_US);
     datagrams = 0;
     hc_sim_shutdown(sim);

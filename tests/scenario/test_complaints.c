@@ -32,30 +32,24 @@ struct late {
     uint32_t sent, held;
 };
 
-static void draw_latency(struct scenario *scenario, unsigned client, bool up) {
-    struct late *late = scenario->context;
-    bool hold = hc_random(scenario->seed, client, late->sent, up) % 100 < LATE_PERCENT;
-    struct hc_network_sim_config link =
-        scenario_link(LATE_LATENCY_MS + (hold ? LATE_HELD_MS : 0), 0);
-    hc_sim_set_link(scenario->sim, client, up ? &link : NULL, up ? NULL : &link);
+static void draw_latency(struct late *late, struct hc_sim *sim, unsigned client, bool up) {
+    bool hold = hc_random(hc_sim_config(sim)->seed, client, late->sent, up) % 100 < LATE_PERCENT;
+    struct hc_network_sim_config link = hc_sim_link(LATE_LATENCY_MS + (hold ? LATE_HELD_MS : 0), 0);
+    hc_sim_set_link(sim, client, up ? &link : NULL, up ? NULL : &link);
     late->sent++;
     late->held += hold;
 }
 
-static void hold_down(struct scenario *scenario, unsigned client, const uint8_t *bytes,
+static void hold_down(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                       size_t size) {
     (void)bytes, (void)size;
-    draw_latency(scenario, client, false);
+    draw_latency(context, sim, client, false);
 }
 
-static void hold_up(struct scenario *scenario, unsigned client, const uint8_t *bytes, size_t size) {
+static void hold_up(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
+                    size_t size) {
     (void)bytes, (void)size;
-    draw_latency(scenario, client, true);
-}
-
-static void compare_late(struct scenario *scenario, unsigned client) {
-    struct late *late = scenario->context;
-    prediction_check_compare(late->checks[client], scenario);
+    draw_latency(context, sim, client, true);
 }
 
 /// Checks every millisecond for `ms` which tick the `count` clients from `first` on show. Returns
@@ -87,17 +81,15 @@ static uint64_t watch_screens(struct scenario *scenario, unsigned first, unsigne
 }
 
 START_TEST(a_tenth_of_the_datagrams_50_ms_late_freezes_no_client) {
-    struct hc_sim_config config = scenario_config(&lanes, LATE_CLIENTS, LATE_LATENCY_MS, 301);
+    struct hc_sim_config config = hc_sim_config_players(&lanes, LATE_CLIENTS, LATE_LATENCY_MS, 301);
     config.client.input_delay = 0;
     struct scenario *scenario = scenario_create(&config);
     struct late late = {.sent = 0};
     for (unsigned i = 0; i < LATE_CLIENTS; i++)
         late.checks[i] = prediction_check_create(scenario, i);
-    scenario->context = &late;
-    scenario->client_changed = compare_late;
-    scenario->host_sent = hold_down;
-    scenario->client_sent = hold_up;
-    scenario_join_all(scenario);
+    hc_sim_observe(scenario->sim,
+                   &(struct hc_sim_hooks){.host_sent = hold_down, .client_sent = hold_up}, &late);
+    ck_assert(hc_sim_join_all(scenario->sim));
     uint64_t longest = watch_screens(scenario, 0, LATE_CLIENTS, 20000);
     printf("%u of %u datagrams %d ms late: ticks shown at most %.1f ms apart\n", late.held,
            late.sent, LATE_HELD_MS, (double)longest / 1000);
@@ -173,10 +165,11 @@ static uint32_t check_each_input(const struct scenario *scenario, unsigned clien
 
 /// A scenario of a few clients, `seconds` after all joined.
 static struct scenario *begin_stall(uint32_t seconds, uint64_t seed) {
-    struct hc_sim_config config = scenario_config(&hc_arena, STALL_CLIENTS, STALL_LATENCY_MS, seed);
+    struct hc_sim_config config =
+        hc_sim_config_players(&hc_arena, STALL_CLIENTS, STALL_LATENCY_MS, seed);
     struct scenario *scenario = scenario_create(&config);
     ck_assert_uint_eq(config.host.history, W);
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, (uint64_t)seconds * SECOND_US);
     for (unsigned i = 0; i < STALL_CLIENTS; i++)
         ck_assert(seconds == 0 || in_step(scenario, i));
@@ -187,7 +180,7 @@ static struct scenario *begin_stall(uint32_t seconds, uint64_t seed) {
 /// effect or was forced.
 static void end_stall(struct scenario *scenario, const char *who) {
     uint32_t recovered = ticks_to_recover(scenario);
-    scenario->hands_off = true;
+    hc_sim_release_keys(scenario->sim);
     hc_sim_run(scenario->sim, 2 * SECOND_US);
     uint32_t forced = 0;
     for (unsigned i = 0; i < STALL_CLIENTS; i++) {
@@ -230,7 +223,7 @@ START_TEST(a_server_that_freezes_for_longer_than_the_history_recovers_by_itself)
     hc_sim_freeze_host(scenario->sim, thaw);
     hc_sim_run_until(scenario->sim, thaw - MS_US);
     for (unsigned i = 0; i < STALL_CLIENTS; i++)
-        ck_assert_int_eq(scenario_client_state(scenario, i), HC_CLIENT_STALLED);
+        ck_assert_int_eq(hc_sim_client_state(scenario->sim, i), HC_CLIENT_STALLED);
     end_stall(scenario, "the server");
 }
 END_TEST
@@ -244,9 +237,9 @@ struct depths {
     uint32_t most, ticks;      ///< resimulated for one new tick; new ticks
 };
 
-static void note_depth(struct scenario *scenario) {
-    struct depths *depths = scenario->context;
-    const struct hc_timeline_stats *stats = hc_timeline_stats(server_timeline(scenario));
+static void note_depth(void *context, struct hc_sim *sim) {
+    struct depths *depths = context;
+    const struct hc_timeline_stats *stats = hc_timeline_stats(hc_server_timeline(hc_sim_host(sim)));
     uint32_t again = (uint32_t)(stats->resimulated_ticks - depths->resimulated);
     depths->resimulated = stats->resimulated_ticks;
     depths->most = again > depths->most ? again : depths->most;
@@ -256,19 +249,23 @@ static void note_depth(struct scenario *scenario) {
 }
 
 /// Resets the counts.
-static void count_depths(struct scenario *scenario, struct depths *depths) {
+static void restart_depths(const struct scenario *scenario, struct depths *depths) {
     *depths = (struct depths){.resimulated =
                                   hc_timeline_stats(server_timeline(scenario))->resimulated_ticks};
-    scenario->context = depths;
-    scenario->host_ticked = note_depth;
+}
+
+/// Counts from now on.
+static void count_depths(struct scenario *scenario, struct depths *depths) {
+    restart_depths(scenario, depths);
+    hc_sim_observe(scenario->sim, &(struct hc_sim_hooks){.host_ticked = note_depth}, depths);
 }
 
 static void check_depths(uint32_t latency_ms, uint32_t delay, uint64_t seed) {
     static struct depths depths;
-    struct hc_sim_config config = scenario_config(&hc_arena, 8, latency_ms, seed);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 8, latency_ms, seed);
     config.client.input_delay = delay;
     struct scenario *scenario = scenario_create(&config);
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, 2 * SECOND_US);
     count_depths(scenario, &depths);
     uint64_t before = depths.resimulated;
@@ -302,16 +299,17 @@ START_TEST(a_server_that_redoes_its_past_at_every_tick_sends_the_same_datagrams)
     static struct depths depths;
     uint64_t traces[2];
     char why[200];
-    struct hc_sim_config beyond = scenario_config(&hc_arena, 4, 100, 326);
+    struct hc_sim_config beyond = hc_sim_config_players(&hc_arena, 4, 100, 326);
     beyond.host.force_rewind = W + 1;
     ck_assert(hc_sv_host_config_check(&beyond.host, NULL, why, sizeof why) != NULL);
     ck_assert_str_eq(why, "force_rewind is 65, but must be in [0, 64]");
     for (uint32_t run = 0; run < 2; run++) {
-        struct hc_sim_config config = scenario_config(&hc_arena, 4, 100, 326);
+        struct hc_sim_config config = hc_sim_config_players(&hc_arena, 4, 100, 326);
         config.up.loss_ppm = config.down.loss_ppm = 50000;
+        config.trace_worlds = true;
         config.host.force_rewind = run == 0 ? 0 : W;
         struct scenario *scenario = scenario_create(&config);
-        scenario_join_all(scenario);
+        ck_assert(hc_sim_join_all(scenario->sim));
         hc_sim_run(scenario->sim, 2 * SECOND_US);
         count_depths(scenario, &depths);
         hc_sim_run(scenario->sim, 5 * SECOND_US);
@@ -354,9 +352,10 @@ static struct traffic down_of(const struct scenario *scenario) {
 
 /// Measures the mean traffic of a client, in TRAFFIC_S seconds.
 static void measure_traffic(uint32_t latency_ms, struct traffic *up, struct traffic *down) {
-    struct hc_sim_config config = scenario_config(&hc_arena, TRAFFIC_CLIENTS, latency_ms, 331);
+    struct hc_sim_config config =
+        hc_sim_config_players(&hc_arena, TRAFFIC_CLIENTS, latency_ms, 331);
     struct scenario *scenario = scenario_create(&config);
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, 3 * SECOND_US);
     struct traffic up_before = up_of(scenario), down_before = down_of(scenario);
     hc_sim_run(scenario->sim, (uint64_t)TRAFFIC_S * SECOND_US);
@@ -447,9 +446,9 @@ static void check_fresh(const struct scenario *scenario) {
     }
 }
 
-/// A scenario of slow ticks in the middle of its first match, whose rewinds were counted.
-static struct scenario *begin_match(unsigned clients, uint64_t seed, struct depths *first) {
-    struct hc_sim_config config = scenario_config(&hc_arena, clients, MATCH_LATENCY_MS, seed);
+/// A scenario of slow ticks in the middle of its first match, whose rewinds are counted.
+static struct scenario *begin_match(unsigned clients, uint64_t seed, struct depths *depths) {
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, clients, MATCH_LATENCY_MS, seed);
     config.host.tick_rate = MATCH_RATE;
     config.host.clients = MATCH_PLAYERS;
     config.client.input_delay = 0;
@@ -458,32 +457,31 @@ static struct scenario *begin_match(unsigned clients, uint64_t seed, struct dept
         ck_assert(hc_sim_connect(scenario->sim, i));
     run_to_phase(scenario, 0, HC_ARENA_PLAYING, 10);
     hc_sim_run(scenario->sim, 5 * SECOND_US);
-    count_depths(scenario, first);
+    count_depths(scenario, depths);
     hc_sim_run(scenario->sim, 30 * SECOND_US);
     return scenario;
 }
 
 /// Fails the test unless the clients from `first` on play the second match like the first.
 static void end_match(struct scenario *scenario, unsigned first, const struct depths *one,
-                      uint64_t longest, const char *who) {
-    static struct depths two;
-    count_depths(scenario, &two);
+                      struct depths *two, uint64_t longest, const char *who) {
+    restart_depths(scenario, two);
     hc_sim_run(scenario->sim, 30 * SECOND_US);
     printf("%s: %lu rewinds in %u ticks of the first match, %lu in %u of the second, depth at most "
            "%lu and %lu; ticks shown at most %.1f ms apart when it began\n",
-           who, (unsigned long)one->depth.count, one->ticks, (unsigned long)two.depth.count,
-           two.ticks, (unsigned long)one->depth.max, (unsigned long)two.depth.max,
+           who, (unsigned long)one->depth.count, one->ticks, (unsigned long)two->depth.count,
+           two->ticks, (unsigned long)one->depth.max, (unsigned long)two->depth.max,
            (double)longest / 1000);
     ck_assert_uint_gt(one->depth.count, 0);
-    ck_assert_uint_gt(two.depth.count, 0);
-    ck_assert_uint_eq(two.depth.max, one->depth.max);
-    ck_assert_uint_le(two.most, one->depth.max);
+    ck_assert_uint_gt(two->depth.count, 0);
+    ck_assert_uint_eq(two->depth.max, one->depth.max);
+    ck_assert_uint_le(two->most, one->depth.max);
     ck_assert_uint_le(longest, 2 * SECOND_US / MATCH_RATE);
     for (unsigned i = first; i < first + MATCH_PLAYERS; i++) {
-        ck_assert_int_eq(scenario_client_state(scenario, i), HC_CLIENT_PLAYING);
+        ck_assert_int_eq(hc_sim_client_state(scenario->sim, i), HC_CLIENT_PLAYING);
         ck_assert_uint_eq(hc_client_stats(hc_sim_client(scenario->sim, i))->stalls, 0);
     }
-    scenario->hands_off = true;
+    hc_sim_release_keys(scenario->sim);
     hc_sim_run(scenario->sim, 2 * SECOND_US);
     for (unsigned i = first; i < first + MATCH_PLAYERS; i++)
         scenario_check_final(scenario, i);
@@ -493,21 +491,23 @@ static void end_match(struct scenario *scenario, unsigned first, const struct de
 }
 
 START_TEST(the_next_match_begins_without_a_freeze) {
-    static struct depths one;
-    struct scenario *scenario = begin_match(MATCH_PLAYERS, 341, &one);
-    scenario->host_ticked = NULL;
+    static struct depths one, two;
+    struct scenario *scenario = begin_match(MATCH_PLAYERS, 341, &two);
+    one = two;
     run_to_phase(scenario, 0, HC_ARENA_OVER, 120);
     uint64_t longest = watch_screens(scenario, 0, MATCH_PLAYERS, 9000);
     run_to_phase(scenario, 1, HC_ARENA_PLAYING, 1);
-    end_match(scenario, 0, &one, longest, "the same players");
+    end_match(scenario, 0, &one, &two, longest, "the same players");
 }
 END_TEST
 
 /// Fails the test if an input of a slot's previous player would be predicted for the new one.
-static void check_no_old_input(struct scenario *scenario) {
+static void check_no_old_input(void *context, struct hc_sim *sim) {
+    const struct scenario *scenario = context;
     const struct hc_timeline *timeline = server_timeline(scenario);
     hc_tick head = hc_timeline_head(timeline), known;
     uint8_t input[HC_INPUT_MAX];
+    (void)sim;
     for (hc_player p = 0; p < MATCH_PLAYERS; p++)
         if (scenario->joined[p] != HC_NO_TICK && head > scenario->joined[p] &&
             hc_timeline_newest_input(timeline, p, head, &known, input))
@@ -516,9 +516,11 @@ static void check_no_old_input(struct scenario *scenario) {
 }
 
 START_TEST(new_players_in_all_slots_begin_without_a_freeze) {
-    static struct depths one;
-    struct scenario *scenario = begin_match(2 * MATCH_PLAYERS, 342, &one);
-    scenario->host_ticked = check_no_old_input;
+    static struct depths one, two;
+    struct scenario *scenario = begin_match(2 * MATCH_PLAYERS, 342, &two);
+    one = two;
+    hc_sim_observe(scenario->sim, &(struct hc_sim_hooks){.host_ticked = check_no_old_input},
+                   scenario);
     hc_sim_run(scenario->sim, 75 * SECOND_US);
     for (unsigned i = 0; i < MATCH_PLAYERS; i++)
         hc_sim_leave(scenario->sim, i);
@@ -530,7 +532,7 @@ START_TEST(new_players_in_all_slots_begin_without_a_freeze) {
     hc_sim_run(scenario->sim, 2 * SECOND_US);
     uint64_t longest = watch_screens(scenario, MATCH_PLAYERS, MATCH_PLAYERS, 18000);
     run_to_phase(scenario, 1, HC_ARENA_PLAYING, 1);
-    end_match(scenario, MATCH_PLAYERS, &one, longest, "others");
+    end_match(scenario, MATCH_PLAYERS, &one, &two, longest, "others");
 }
 END_TEST
 

@@ -16,6 +16,7 @@ static const uint32_t latency_ms[CLIENTS] = {50, 20, 80, 100, 33, 150};
 
 /// The states that the watcher has shown, by tick.
 struct drawn {
+    const struct scenario *scenario;
     size_t row;
     uint8_t *rows; ///< [SCENARIO_TICKS_MAX] presence and states of all entities
     hc_tick first, end;
@@ -43,14 +44,15 @@ static void check_fields(const struct scenario *scenario, hc_entity entity, hc_t
     }
 }
 
-static void draw(struct scenario *scenario, unsigned client) {
-    struct drawn *drawn = scenario->context;
-    const struct hc_client *core = hc_sim_client(scenario->sim, client);
+static void draw(void *context, struct hc_sim *sim, unsigned client) {
+    struct drawn *drawn = context;
+    const struct scenario *scenario = drawn->scenario;
+    const struct hc_client *core = hc_sim_client(sim, client);
     const struct hc_world *world = record_world(scenario->record);
     hc_tick tick;
     uint32_t fraction;
     if (client != WATCHER ||
-        !hc_client_show_tick(core, hc_sim_client_now(scenario->sim, client), &tick, &fraction))
+        !hc_client_show_tick(core, hc_sim_client_now(sim, client), &tick, &fraction))
         return;
     const struct hc_timeline *timeline = hc_client_timeline(core);
     REQUIRE(tick >= hc_timeline_oldest(timeline) && tick <= hc_timeline_head(timeline),
@@ -73,24 +75,24 @@ static void draw(struct scenario *scenario, unsigned client) {
 /// Plays 20 s and counts the shown ticks that differ from the server's final states.
 static uint32_t count_wrong(uint32_t display_offset, uint32_t input_delay, uint64_t seed,
                             uint32_t *ticks, uint64_t *corrections) {
-    struct hc_sim_config config = scenario_config(&hc_arena, CLIENTS, 0, seed);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, 0, seed);
     config.client.input_delay = input_delay;
     config.client.smoothing_us = 0;
     struct scenario *scenario = scenario_create(&config);
     const struct hc_world *world = record_world(scenario->record);
-    struct drawn drawn = {.row = (size_t)world->entities * (world->stride + 1u),
+    struct drawn drawn = {.scenario = scenario,
+                          .row = (size_t)world->entities * (world->stride + 1u),
                           .first = HC_NO_TICK};
     drawn.rows = calloc(SCENARIO_TICKS_MAX, drawn.row);
     for (unsigned i = 0; i < CLIENTS; i++) {
-        struct hc_network_sim_config link = scenario_link(latency_ms[i], 0);
+        struct hc_network_sim_config link = hc_sim_link(latency_ms[i], 0);
         hc_sim_set_link(scenario->sim, i, &link, &link);
     }
     hc_sim_setup(scenario->sim, WATCHER)->config.display_offset = display_offset;
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     // The first ticks are older than any correction.
     hc_sim_run(scenario->sim, 3 * SECOND_US);
-    scenario->context = &drawn;
-    scenario->client_changed = draw;
+    hc_sim_observe(scenario->sim, &(struct hc_sim_hooks){.client_changed = draw}, &drawn);
     hc_sim_run(scenario->sim, 20 * SECOND_US);
     uint32_t wrong = 0;
     ck_assert_uint_gt(drawn.end - drawn.first, 19 * 60);

@@ -1,6 +1,6 @@
 /// Corrections of past ticks reach all that a client shows, and end when no late input changes
 /// these any more.
-#include "tests/scenario/scenario.h"
+#include "tests/sim/players.h"
 
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
@@ -29,15 +29,14 @@ static uint64_t corrections(struct hc_sim *sim) {
 }
 
 START_TEST(corrections_end_when_inputs_do) {
-    struct hc_sim_config config = scenario_config_bare(CLIENTS, LATENCY_MS, 3);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, 3);
     config.hooks.script = press;
     config.client.input_delay = 0;
     config.client.display_offset = DISPLAY_OFFSET;
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
     quiet = false;
-    for (unsigned i = 0; i < CLIENTS; i++)
-        ck_assert(hc_sim_connect(sim, i));
+    ck_assert(hc_sim_connect_all(sim));
     hc_sim_run(sim, 4 * SECOND_US);
     uint64_t busy = corrections(sim);
     ck_assert_uint_gt(busy, 0);
@@ -87,8 +86,8 @@ static void look(void *context, struct hc_sim *sim, unsigned client) {
 
 START_TEST(a_client_that_shows_late_ticks_shows_them_as_they_end_up) {
     struct shown shown = {.wrong = 0};
-    struct hc_sim_config config = scenario_config_bare(2, 0, 5);
-    struct hc_network_sim_config far = scenario_link(FAR_MS, 0);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 2, 0, 5);
+    struct hc_network_sim_config far = hc_sim_link(FAR_MS, 0);
     config.hooks.script = press;
     config.hooks.client_changed = look;
     config.context = &shown;
@@ -98,8 +97,7 @@ START_TEST(a_client_that_shows_late_ticks_shows_them_as_they_end_up) {
     quiet = false;
     hc_sim_set_link(sim, FAR, &far, &far);
     hc_sim_setup(sim, NEAR)->config.display_offset = ENOUGH;
-    for (unsigned i = 0; i < 2; i++)
-        ck_assert(hc_sim_connect(sim, i));
+    ck_assert(hc_sim_connect_all(sim));
     hc_sim_run(sim, 10 * SECOND_US);
     ck_assert_uint_gt(shown.checked - shown.first, 100);
     ck_assert_uint_eq(shown.wrong, 0);

@@ -20,25 +20,20 @@ enum {
     TICK_US = 16667
 };
 
-static void sent(struct scenario *scenario, unsigned client, const uint8_t *bytes, size_t size) {
-    snapshot_check_sent(scenario->context, scenario, client, bytes, size);
-}
+static bool idle; ///< the players without a client do nothing
 
-static void changed(struct scenario *scenario, unsigned client) {
-    snapshot_check_applied(scenario->context, scenario, client);
+static void host_ticked(void *context, struct hc_sim *sim) {
+    if (!idle)
+        clientless_play(context, sim);
 }
 
 static struct scenario *begin(const struct hc_sim_config *config, struct snapshot_check **check) {
     struct hc_sim_config quick = *config;
     quick.host.clients = CROWD;
-    quick.trace_worlds = false;
     struct scenario *scenario = scenario_create(&quick);
     scenario_drop_stamps(scenario);
     *check = snapshot_check_create(scenario);
-    scenario->context = *check;
-    scenario->host_ticked = clientless_play;
-    scenario->host_sent = sent;
-    scenario->client_changed = changed;
+    hc_sim_observe(scenario->sim, &(struct hc_sim_hooks){.host_ticked = host_ticked}, NULL);
     clientless_join(hc_sim_host(scenario->sim), CLIENTS);
     return scenario;
 }
@@ -82,7 +77,7 @@ static uint64_t bytes_sent(const struct scenario *scenario) {
 enum { UP = 1, DOWN = 2 };
 
 static void set_links(struct scenario *scenario, unsigned ways, uint32_t loss_percent) {
-    struct hc_network_sim_config link = scenario_link(LATENCY_MS, loss_percent);
+    struct hc_network_sim_config link = hc_sim_link(LATENCY_MS, loss_percent);
     for (unsigned i = 0; i < CLIENTS; i++)
         hc_sim_set_link(scenario->sim, i, (ways & UP) != 0 ? &link : NULL,
                         (ways & DOWN) != 0 ? &link : NULL);
@@ -95,11 +90,11 @@ static void check_blackout(struct scenario *scenario, const struct snapshot_chec
                            unsigned ways, bool everybody, uint64_t blackout_us) {
     set_links(scenario, UP | DOWN, 0);
     set_links(scenario, ways, 100);
-    scenario->host_ticked = everybody ? NULL : clientless_play;
+    idle = everybody;
     hc_sim_run(scenario->sim, blackout_us);
     set_links(scenario, ways, 0);
     hc_sim_run(scenario->sim, 2 * LATENCY_MS * MS_US + TICK_US);
-    scenario->host_ticked = clientless_play;
+    idle = false;
     uint64_t now = hc_sim_now(scenario->sim);
     for (unsigned i = 0; i < CLIENTS; i++) {
         struct snapshot_count count = snapshot_check_count(check, i);
@@ -110,13 +105,13 @@ static void check_blackout(struct scenario *scenario, const struct snapshot_chec
 }
 
 START_TEST(sixty_four_players_agree_over_lossy_links_and_are_exact_right_after_a_blackout) {
-    struct hc_sim_config config = scenario_config(&hc_arena, CLIENTS, LATENCY_MS, 401);
-    config.up = config.down = scenario_link(LATENCY_MS, 5);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, 401);
+    config.up = config.down = hc_sim_link(LATENCY_MS, 5);
     config.up.jitter_us = config.down.jitter_us = 10 * MS_US;
     config.client.display_offset = 8;
     struct snapshot_check *check;
     struct scenario *scenario = begin(&config, &check);
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, SECOND_US / 2);
     snapshot_check_restart(check);
     uint64_t bytes = bytes_sent(scenario);
@@ -142,11 +137,11 @@ START_TEST(clients_are_exact_a_round_trip_after_a_blackout_of_any_length) {
         uint32_t blackouts_ms[4];
     } all[] = {{UP | DOWN, {500, 1000, 2000, 8000}}, {UP, {4000}}, {DOWN, {2000, 3000}}};
     struct hc_sim_config config =
-        scenario_config(&hc_arena, CLIENTS, LATENCY_MS, 430 + (unsigned)_i);
+        hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, 430 + (unsigned)_i);
     config.client.display_offset = _i % 2 == 0 ? 0 : 8;
     struct snapshot_check *check;
     struct scenario *scenario = begin(&config, &check);
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, SECOND_US / 2);
     for (unsigned i = 0; i < 4 && all[_i].blackouts_ms[i] > 0; i++) {
         check_blackout(scenario, check, all[_i].ways, false, all[_i].blackouts_ms[i] * MS_US);
@@ -161,13 +156,14 @@ START_TEST(low_bandwidth_sends_every_unit_in_view_in_turn) {
     enum { SECONDS = 3 };
     static const uint32_t rates[] = {HC_SERVER_CLIENT_RATE_MIN, 16000};
     for (unsigned n = 0; n < sizeof rates / sizeof rates[0]; n++) {
-        struct hc_sim_config config = scenario_config(&hc_arena, CLIENTS, LATENCY_MS, 410 + n);
+        struct hc_sim_config config =
+            hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, 410 + n);
         config.host.client_rate = rates[n];
         config.client.display_offset = n * 8; // corrections come last, and displace no unit
-        config.up = config.down = scenario_link(LATENCY_MS, 2);
+        config.up = config.down = hc_sim_link(LATENCY_MS, 2);
         struct snapshot_check *check;
         struct scenario *scenario = begin(&config, &check);
-        scenario_join_all(scenario);
+        ck_assert(hc_sim_join_all(scenario->sim));
         hc_sim_run(scenario->sim, SECOND_US / 2);
         snapshot_check_restart(check);
         uint64_t bytes = bytes_sent(scenario);

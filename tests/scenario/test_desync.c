@@ -1,5 +1,5 @@
 /// A client whose build computes another world than the server says so, and leaves.
-#include "tests/scenario/scenario.h"
+#include "tests/sim/players.h"
 
 #include "hindcast/arena.h"
 #include "tests/run_suite.h"
@@ -109,7 +109,7 @@ static const struct hc_game *other_arena(void) {
 /// Client 0 has another build.
 static struct hc_sim *begin(struct seen *seen, uint32_t latency_ms, bool stays) {
     how = seen->how;
-    struct hc_sim_config config = scenario_config_bare(CLIENTS, latency_ms, 81);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, latency_ms, 81);
     config.host.tick_rate = RATE;
     config.hooks.client_event = client_event;
     config.hooks.host_event = host_event;
@@ -119,8 +119,7 @@ static struct hc_sim *begin(struct seen *seen, uint32_t latency_ms, bool stays) 
     ck_assert_ptr_nonnull(sim);
     hc_sim_setup(sim, 0)->config.game = other_arena();
     hc_sim_setup(sim, 0)->config.stays_desynced = stays;
-    for (unsigned i = 0; i < CLIENTS; i++)
-        ck_assert(hc_sim_connect(sim, i));
+    ck_assert(hc_sim_connect_all(sim));
     hc_sim_run(sim, (DIFFERS_FROM - 100) * (uint64_t)SECOND_US / RATE);
     for (unsigned i = 0; i < CLIENTS; i++)
         ck_assert_int_eq(hc_client_state(hc_sim_client(sim, i)), HC_CLIENT_PLAYING);

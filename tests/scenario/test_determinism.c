@@ -8,11 +8,12 @@
 
 /// The trace of a scenario with joins, leaves, losses and clock drift.
 static uint64_t trace_of(uint64_t seed) {
-    struct hc_sim_config config = scenario_config(&hc_arena, 6, 60, seed);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 6, 60, seed);
     hc_network_sim_preset("awful", &config.up);
     hc_network_sim_preset("bad", &config.down);
     config.up.duplicate_ppm = config.down.reorder_ppm = 50000;
     config.client.display_offset = 8;
+    config.trace_worlds = true;
     struct scenario *scenario = scenario_create(&config);
     scenario_drop_stamps(scenario);
     hc_sim_setup(scenario->sim, 3)->clock_ppm = 200;
@@ -41,10 +42,10 @@ END_TEST
 START_TEST(the_size_of_the_simulators_steps_changes_nothing) {
     uint64_t traces[2];
     for (unsigned n = 0; n < 2; n++) {
-        struct hc_sim_config config = scenario_config(&hc_arena, 3, 60, 133);
+        struct hc_sim_config config = hc_sim_config_players(&hc_arena, 3, 60, 133);
+        config.trace_worlds = true;
         struct scenario *scenario = scenario_create(&config);
-        for (unsigned i = 0; i < 3; i++)
-            ck_assert(hc_sim_connect(scenario->sim, i));
+        ck_assert(hc_sim_connect_all(scenario->sim));
         for (unsigned step = 0; step < (n == 0 ? 1 : 1000); step++)
             hc_sim_run(scenario->sim, n == 0 ? 3 * SECOND_US : 3 * MS_US);
         traces[n] = hc_sim_trace(scenario->sim);
@@ -55,10 +56,10 @@ START_TEST(the_size_of_the_simulators_steps_changes_nothing) {
 END_TEST
 
 START_TEST(server_keeps_playing_when_every_datagram_is_duplicated) {
-    struct hc_sim_config config = scenario_config(&hc_arena, 4, 60, 134);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 4, 60, 134);
     config.up.duplicate_ppm = config.down.duplicate_ppm = HC_NETWORK_SIM_PPM;
     struct scenario *scenario = scenario_create(&config);
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, 5 * SECOND_US);
     const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(scenario->sim));
     ck_assert_uint_gt(stats->rejected[HC_DUPLICATE], 4 * 250);
@@ -66,7 +67,7 @@ START_TEST(server_keeps_playing_when_every_datagram_is_duplicated) {
     ck_assert_uint_eq(stats->inputs_forced, 0);
     ck_assert_uint_gt(stats->inputs_received, 4 * 250);
     for (unsigned i = 0; i < 4; i++) {
-        ck_assert_int_eq(scenario_client_state(scenario, i), HC_CLIENT_PLAYING);
+        ck_assert_int_eq(hc_sim_client_state(scenario->sim, i), HC_CLIENT_PLAYING);
         const struct hc_client *core = hc_sim_client(scenario->sim, i);
         ck_assert_uint_gt(hc_client_stats(core)->rejected[HC_DUPLICATE], 250);
         hc_player player = hc_client_player(core, 0);

@@ -1,7 +1,8 @@
 /// A load test counts the snapshots that a client was due: none is missing while the server sends
 /// one each tick, and each that it does not send is.
 #include "client/bots/due.h"
-#include "tests/scenario/scenario.h"
+#include "hindcast/arena.h"
+#include "tests/sim/players.h"
 
 #include "tests/run_suite.h"
 
@@ -11,7 +12,7 @@ enum { TICK_RATE = 60, STEP_US = 1000 };
 
 /// Plays for 10 s over links of `latency_ms` each way, and counts. The server stops for `stops_ms`.
 static struct hc_cl_due_snapshots play(uint32_t latency_ms, uint32_t stops_ms) {
-    struct hc_sim_config config = scenario_config_bare(1, latency_ms, 7);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, latency_ms, 7);
     struct hc_cl_due_snapshots sum = {.sessions = 0};
     struct hc_cl_due due = {.from_us = 0};
     struct hc_sim *sim = hc_sim_create(&config);

@@ -52,16 +52,16 @@ static void check_in_time(const struct scenario *scenario) {
 }
 
 START_TEST(a_late_input_undoes_no_shove_of_its_player) {
-    struct hc_sim_config config = scenario_config(&shove, CLIENTS, 0, 351);
+    struct hc_sim_config config = hc_sim_config_players(&shove, CLIENTS, 0, 351);
     config.client.input_delay = 0;
     struct scenario *scenario = scenario_create(&config);
     for (unsigned i = 0; i < CLIENTS; i++) {
-        struct hc_network_sim_config link = scenario_link(latency_ms[i], 0);
+        struct hc_network_sim_config link = hc_sim_link(latency_ms[i], 0);
         hc_sim_set_link(scenario->sim, i, &link, &link);
     }
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, 30 * SECOND_US);
-    scenario->hands_off = true;
+    hc_sim_release_keys(scenario->sim);
     hc_sim_run(scenario->sim, 2 * SECOND_US);
     const struct hc_world *world = record_world(scenario->record);
     hc_tick final = record_final(scenario->record);
@@ -108,19 +108,20 @@ struct attack {
     uint64_t digest[CLIENTS]; ///< of all that each client has predicted
 };
 
-static void note_seq(struct scenario *scenario, unsigned client, const uint8_t *bytes,
+static void note_seq(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                      size_t size) {
-    struct attack *attack = scenario->context;
+    struct attack *attack = context;
     struct hc_data data;
+    (void)sim;
     if (client != HOSTILE || hc_datagram_get_data(bytes, size, &data) != HC_OK)
         return;
     attack->cid = data.cid;
     attack->seq = data.seq;
 }
 
-static void digest_client(struct scenario *scenario, unsigned client) {
-    struct attack *attack = scenario->context;
-    const struct hc_timeline *timeline = hc_client_timeline(hc_sim_client(scenario->sim, client));
+static void digest_client(void *context, struct hc_sim *sim, unsigned client) {
+    struct attack *attack = context;
+    const struct hc_timeline *timeline = hc_client_timeline(hc_sim_client(sim, client));
     if (timeline == NULL || !hc_timeline_started(timeline))
         return;
     hc_tick head = hc_timeline_head(timeline);
@@ -178,12 +179,12 @@ static void send_forged(struct attack *attack, enum hostility hostility, unsigne
 
 /// A scenario of 8 s; in the last 6 the hostile client's datagrams are forged.
 static void run_attack(struct attack *attack, enum hostility hostility) {
-    struct hc_sim_config config = scenario_config(&hc_arena, CLIENTS, 50, 352);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, 50, 352);
     *attack = (struct attack){.scenario = scenario_create(&config)};
-    attack->scenario->context = attack;
-    attack->scenario->client_sent = note_seq;
-    attack->scenario->client_changed = digest_client;
-    scenario_join_all(attack->scenario);
+    hc_sim_observe(attack->scenario->sim,
+                   &(struct hc_sim_hooks){.client_sent = note_seq, .client_changed = digest_client},
+                   attack);
+    ck_assert(hc_sim_join_all(attack->scenario->sim));
     hc_sim_run(attack->scenario->sim, 2 * SECOND_US);
     hc_sim_kill(attack->scenario->sim, HOSTILE);
     hc_sim_run(attack->scenario->sim, 200 * MS_US); // its own last datagrams arrive

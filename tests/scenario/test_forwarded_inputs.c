@@ -41,11 +41,11 @@ static void know(const struct hc_timeline *timeline, hc_player player, hc_tick t
     }
 }
 
-static void remember(struct scenario *scenario, unsigned client, const uint8_t *bytes,
+static void remember(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                      size_t size) {
-    struct forwarding *all = scenario->context;
-    const struct hc_timeline *timeline = hc_server_timeline(hc_sim_host(scenario->sim));
-    hc_player own = hc_client_player(hc_sim_client(scenario->sim, WATCHER), 0);
+    struct forwarding *all = context;
+    const struct hc_timeline *timeline = hc_server_timeline(hc_sim_host(sim));
+    hc_player own = hc_client_player(hc_sim_client(sim, WATCHER), 0);
     hc_tick head = hc_timeline_head(timeline);
     if (client != WATCHER || hc_datagram_kind(bytes, size) != HC_DATAGRAM_DATA ||
         own == HC_NO_PLAYER)
@@ -92,9 +92,9 @@ static void check_player(struct forwarding *all, const struct hc_timeline *timel
     all->bases += has_base;
 }
 
-static void check_received(struct scenario *scenario, unsigned client) {
-    struct forwarding *all = scenario->context;
-    const struct hc_client *core = hc_sim_client(scenario->sim, client);
+static void check_received(void *context, struct hc_sim *sim, unsigned client) {
+    struct forwarding *all = context;
+    const struct hc_client *core = hc_sim_client(sim, client);
     hc_tick tick, as_of;
     if (client != WATCHER || !hc_client_snapshot(core, &tick, &as_of) || as_of == all->checked)
         return;
@@ -104,21 +104,21 @@ static void check_received(struct scenario *scenario, unsigned client) {
 }
 
 START_TEST(a_snapshot_carries_all_known_inputs_of_others_from_its_tick_on) {
-    struct hc_sim_config config = scenario_config(&hc_arena, CLIENTS, 100, 171);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, 100, 171);
     struct forwarding all = {0};
     all.sent = calloc(HEADS, sizeof *all.sent);
     struct scenario *scenario = scenario_create(&config);
     scenario_drop_stamps(scenario);
-    scenario->context = &all;
-    scenario->host_sent = remember;
-    scenario->client_changed = check_received;
+    hc_sim_observe(scenario->sim,
+                   &(struct hc_sim_hooks){.host_sent = remember, .client_changed = check_received},
+                   &all);
     for (unsigned i = 0; i < CLIENTS; i++) {
         // With unequal latencies an input is late for one client and early for another.
         struct hc_network_sim_config link =
-            scenario_link(20 + 40 * (CLIENTS - i), i == WATCHER ? 0 : 10);
+            hc_sim_link(20 + 40 * (CLIENTS - i), i == WATCHER ? 0 : 10);
         hc_sim_set_link(scenario->sim, i, &link, &link);
     }
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, 4 * SECOND_US);
     hc_sim_leave(scenario->sim, GUEST);
     hc_sim_run(scenario->sim, 3 * SECOND_US);

@@ -29,25 +29,25 @@ struct seen {
     uint64_t left_out;             ///< by the server's count
 };
 
-static void host_ticked(struct scenario *scenario) {
-    struct seen *seen = scenario->context;
+static void host_ticked(void *context, struct hc_sim *sim) {
+    struct seen *seen = context;
     struct hc_server_game_event event;
-    while (hc_server_next_game_event(hc_sim_host(scenario->sim), &event)) {
+    while (hc_server_next_game_event(hc_sim_host(sim), &event)) {
         ck_assert_uint_lt(seen->count, EVENTS_MAX);
         ck_assert(seen->count == 0 || seen->happened[seen->count - 1].tick <= event.tick);
-        ck_assert_uint_le(event.tick, hc_sv_host_final(hc_sim_host(scenario->sim), NULL));
-        const struct hc_world *world = hc_server_world(hc_sim_host(scenario->sim));
+        ck_assert_uint_le(event.tick, hc_sv_host_final(hc_sim_host(sim), NULL));
+        const struct hc_world *world = hc_server_world(hc_sim_host(sim));
         for (unsigned i = 0; i < CLIENTS; i++)
-            seen->own[seen->count][i] = world->owner_of[event.entity] ==
-                                        hc_client_player(hc_sim_client(scenario->sim, i), 0);
+            seen->own[seen->count][i] =
+                world->owner_of[event.entity] == hc_client_player(hc_sim_client(sim, i), 0);
         seen->bits[seen->count] = hc_game_events_bits(world, event.kind);
         seen->happened[seen->count++] = event;
     }
 }
 
-static void client_changed(struct scenario *scenario, unsigned client) {
-    struct seen *seen = scenario->context;
-    struct hc_client *core = hc_sim_client(scenario->sim, client);
+static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
+    struct seen *seen = context;
+    struct hc_client *core = hc_sim_client(sim, client);
     struct hc_client_game_event event;
     hc_tick shown, as_of;
     while (hc_client_next_game_event(core, &event)) {
@@ -70,7 +70,7 @@ struct plan {
 
 /// Sets the links of a client; `cut`: nothing passes.
 static void set_links(struct scenario *scenario, unsigned client, bool cut) {
-    struct hc_network_sim_config link = scenario_link(20 + 25 * client, cut ? 100 : 10);
+    struct hc_network_sim_config link = hc_sim_link(20 + 25 * client, cut ? 100 : 10);
     link.jitter_us = 20 * MS_US;
     hc_sim_set_link(scenario->sim, client, &link, &link);
 }
@@ -81,25 +81,25 @@ static struct seen *play(const struct hc_game *game, struct plan plan) {
     ck_assert_ptr_nonnull(seen);
     for (unsigned i = 0; i < CLIENTS; i++)
         seen->begun[i] = HC_NO_TICK;
-    struct hc_sim_config config = scenario_config(game, CLIENTS, 40, 5);
+    struct hc_sim_config config = hc_sim_config_players(game, CLIENTS, 40, 5);
     config.host.history = plan.history;
     config.host.snapshot_rate = plan.snapshot_rate;
     config.host.late_margin = plan.silent_s > 0 ? HC_HISTORY_MAX : config.host.late_margin;
     struct scenario *scenario = scenario_create(&config);
-    scenario->context = seen;
-    scenario->host_ticked = host_ticked;
-    scenario->client_changed = client_changed;
+    hc_sim_observe(
+        scenario->sim,
+        &(struct hc_sim_hooks){.host_ticked = host_ticked, .client_changed = client_changed}, seen);
     for (unsigned i = 0; i < CLIENTS; i++)
         set_links(scenario, i, false);
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, (uint64_t)plan.seconds * SECOND_US);
     set_links(scenario, CLIENTS - 1, plan.silent_s > 0);
     hc_sim_run(scenario->sim, (uint64_t)plan.silent_s * SECOND_US);
     set_links(scenario, CLIENTS - 1, false);
-    scenario->hands_off = true;
+    hc_sim_release_keys(scenario->sim);
     hc_sim_run(scenario->sim, (uint64_t)SETTLED_S * SECOND_US);
     for (unsigned i = 0; i < CLIENTS; i++)
-        ck_assert_int_eq(scenario_client_state(scenario, i), HC_CLIENT_PLAYING);
+        ck_assert_int_eq(hc_sim_client_state(scenario->sim, i), HC_CLIENT_PLAYING);
     seen->left_out = hc_server_stats(hc_sim_host(scenario->sim))->game_events_left_out;
     scenario_destroy(scenario);
     return seen;
@@ -135,7 +135,7 @@ static void check_all(const struct seen *seen, unsigned client, uint64_t least) 
 START_TEST(client_that_sees_everything_shows_each_event_once) {
     struct hc_game everywhere = hc_arena;
     everywhere.view = 0;
-    struct seen *seen = play(&everywhere, (struct plan){.history = 64, .seconds = 8});
+    struct seen *seen = play(&everywhere, (struct plan){.history = 64, .seconds = 10});
     uint64_t late = 0, cancelled = 0;
     for (unsigned i = 0; i < CLIENTS; i++) {
         check_all(seen, i, 100);
@@ -152,7 +152,7 @@ END_TEST
 START_TEST(events_arrive_with_rare_snapshots_and_without_rewinds) {
     struct hc_game everywhere = hc_arena;
     everywhere.view = 0;
-    struct seen *seen = play(&everywhere, (struct plan){.snapshot_rate = 10, .seconds = 5});
+    struct seen *seen = play(&everywhere, (struct plan){.snapshot_rate = 10, .seconds = 7});
     for (unsigned i = 0; i < CLIENTS; i++)
         check_all(seen, i, 20);
     end(seen);

@@ -16,10 +16,10 @@ static const struct hc_client_event *last_event(const struct scenario *scenario,
 
 START_TEST(all_join_although_two_datagrams_in_five_are_lost) {
     for (uint64_t seed = 101; seed < 111; seed++) {
-        struct hc_sim_config config = scenario_config(&lanes, 8, 80, seed);
-        config.up = config.down = scenario_link(80, 40);
+        struct hc_sim_config config = hc_sim_config_players(&lanes, 8, 80, seed);
+        config.up = config.down = hc_sim_link(80, 40);
         struct scenario *scenario = scenario_create(&config);
-        scenario_join_all(scenario); // within 10 s
+        ck_assert(hc_sim_join_all(scenario->sim)); // within 10 s
         for (unsigned i = 0; i < 8; i++) {
             const struct hc_sim_events *events = hc_sim_events(scenario->sim, i);
             ck_assert_uint_eq(events->count[HC_CLIENT_EVENT_ACCEPTED], 1);
@@ -32,24 +32,23 @@ START_TEST(all_join_although_two_datagrams_in_five_are_lost) {
 END_TEST
 
 /// Loses the first ACCEPT.
-static void lose_accept(struct scenario *scenario, unsigned client, const uint8_t *bytes,
+static void lose_accept(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                         size_t size) {
-    unsigned *accepts = scenario->context;
+    unsigned *accepts = context;
     bool first = hc_datagram_kind(bytes, size) == HC_DATAGRAM_ACCEPT && (*accepts)++ == 0;
-    struct hc_network_sim_config link = scenario_link(150, first ? 100 : 0);
-    hc_sim_set_link(scenario->sim, client, NULL, &link);
+    struct hc_network_sim_config link = hc_sim_link(150, first ? 100 : 0);
+    hc_sim_set_link(sim, client, NULL, &link);
 }
 
 START_TEST(a_far_client_whose_accept_was_lost_plays_soon_and_never_stalls) {
     unsigned accepts = 0;
-    struct hc_sim_config config = scenario_config(&lanes, 1, 150, 131);
+    struct hc_sim_config config = hc_sim_config_players(&lanes, 1, 150, 131);
     struct scenario *scenario = scenario_create(&config);
-    scenario->host_sent = lose_accept;
-    scenario->context = &accepts;
+    hc_sim_observe(scenario->sim, &(struct hc_sim_hooks){.host_sent = lose_accept}, &accepts);
     ck_assert(hc_sim_connect(scenario->sim, 0));
     // HELLO, COOKIE, CONNECT take 450 ms; eight DATA 133, the ACCEPT again 150, two ticks.
     hc_sim_run(scenario->sim, 770 * MS_US);
-    ck_assert_int_eq(scenario_client_state(scenario, 0), HC_CLIENT_PLAYING);
+    ck_assert_int_eq(hc_sim_client_state(scenario->sim, 0), HC_CLIENT_PLAYING);
     hc_sim_run(scenario->sim, 3 * SECOND_US);
     ck_assert_uint_eq(hc_client_stats(hc_sim_client(scenario->sim, 0))->stalls, 0);
     scenario_destroy(scenario);
@@ -68,7 +67,7 @@ static bool see_hello(void *context, struct hc_sim *sim, unsigned client, uint8_
 
 START_TEST(forged_cookies_that_arrive_first_keep_no_client_out) {
     uint8_t nonce[HC_NONCE_SIZE], bytes[HC_DATAGRAM_MAX];
-    struct hc_sim_config config = scenario_config_bare(1, 80, 121);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, 80, 121);
     config.hooks.tamper = see_hello;
     config.context = nonce;
     struct hc_sim *sim = hc_sim_create(&config);
@@ -87,31 +86,31 @@ START_TEST(forged_cookies_that_arrive_first_keep_no_client_out) {
 END_TEST
 
 START_TEST(a_full_server_denies_with_its_reason) {
-    struct hc_sim_config config = scenario_config(&lanes, 3, 30, 111);
+    struct hc_sim_config config = hc_sim_config_players(&lanes, 3, 30, 111);
     config.host.clients = 2;
     struct scenario *scenario = scenario_create(&config);
     for (unsigned i = 0; i < 3; i++) {
         ck_assert(hc_sim_connect(scenario->sim, i));
         hc_sim_run(scenario->sim, SECOND_US);
     }
-    ck_assert_int_eq(scenario_client_state(scenario, 2), HC_CLIENT_CLOSED);
+    ck_assert_int_eq(hc_sim_client_state(scenario->sim, 2), HC_CLIENT_CLOSED);
     ck_assert_int_eq(last_event(scenario, 2)->kind, HC_CLIENT_EVENT_DENIED);
     ck_assert_int_eq(last_event(scenario, 2)->deny, HC_DENY_FULL);
     ck_assert_uint_ge(hc_server_stats(hc_sim_host(scenario->sim))->denied, 1);
-    ck_assert_int_eq(scenario_client_state(scenario, 0), HC_CLIENT_PLAYING);
-    ck_assert_int_eq(scenario_client_state(scenario, 1), HC_CLIENT_PLAYING);
+    ck_assert_int_eq(hc_sim_client_state(scenario->sim, 0), HC_CLIENT_PLAYING);
+    ck_assert_int_eq(hc_sim_client_state(scenario->sim, 1), HC_CLIENT_PLAYING);
     // A slot that becomes free can be taken.
     hc_sim_leave(scenario->sim, 0);
     hc_sim_run(scenario->sim, SECOND_US);
     ck_assert(hc_sim_connect(scenario->sim, 2));
     hc_sim_run(scenario->sim, SECOND_US);
-    ck_assert_int_eq(scenario_client_state(scenario, 2), HC_CLIENT_PLAYING);
+    ck_assert_int_eq(hc_sim_client_state(scenario->sim, 2), HC_CLIENT_PLAYING);
     scenario_destroy(scenario);
 }
 END_TEST
 
 START_TEST(a_client_with_more_players_than_free_slots_is_denied_and_takes_none) {
-    struct hc_sim_config config = scenario_config(&lanes, 3, 30, 112);
+    struct hc_sim_config config = hc_sim_config_players(&lanes, 3, 30, 112);
     struct scenario *scenario = scenario_create(&config);
     hc_sim_setup(scenario->sim, 0)->config.players = 4;
     hc_sim_setup(scenario->sim, 1)->config.players = 3;
@@ -120,20 +119,19 @@ START_TEST(a_client_with_more_players_than_free_slots_is_denied_and_takes_none) 
     ck_assert_int_eq(last_event(scenario, 0)->kind, HC_CLIENT_EVENT_DENIED);
     ck_assert(hc_sim_connect(scenario->sim, 1));
     hc_sim_run(scenario->sim, SECOND_US);
-    ck_assert_int_eq(scenario_client_state(scenario, 1), HC_CLIENT_PLAYING);
+    ck_assert_int_eq(hc_sim_client_state(scenario->sim, 1), HC_CLIENT_PLAYING);
     scenario_destroy(scenario);
 }
 END_TEST
 
 START_TEST(a_client_of_another_version_learns_the_reason) {
-    struct hc_sim_config config = scenario_config(&lanes, 2, 30, 113);
+    struct hc_sim_config config = hc_sim_config_players(&lanes, 2, 30, 113);
     struct scenario *scenario = scenario_create(&config);
     hc_sim_setup(scenario->sim, 1)->config.game = &lanes_next;
-    ck_assert(hc_sim_connect(scenario->sim, 0));
-    ck_assert(hc_sim_connect(scenario->sim, 1));
+    ck_assert(hc_sim_connect_all(scenario->sim));
     hc_sim_run(scenario->sim, SECOND_US);
-    ck_assert_int_eq(scenario_client_state(scenario, 0), HC_CLIENT_PLAYING);
-    ck_assert_int_eq(scenario_client_state(scenario, 1), HC_CLIENT_CLOSED);
+    ck_assert_int_eq(hc_sim_client_state(scenario->sim, 0), HC_CLIENT_PLAYING);
+    ck_assert_int_eq(hc_sim_client_state(scenario->sim, 1), HC_CLIENT_CLOSED);
     ck_assert_int_eq(last_event(scenario, 1)->kind, HC_CLIENT_EVENT_VERSION);
     ck_assert_uint_eq(hc_server_clients(hc_sim_host(scenario->sim)), 1);
     scenario_destroy(scenario);
@@ -141,23 +139,22 @@ START_TEST(a_client_of_another_version_learns_the_reason) {
 END_TEST
 
 START_TEST(client_and_server_give_up_after_the_timeout_without_datagrams) {
-    struct hc_sim_config config = scenario_config(&lanes, 2, 30, 114);
+    struct hc_sim_config config = hc_sim_config_players(&lanes, 2, 30, 114);
     config.client.timeout_us = 3 * SECOND_US;
     config.client.reconnect_us = 0;
     config.host.timeout_us = 4 * SECOND_US;
     config.host.linger_us = 0;
     struct scenario *scenario = scenario_create(&config);
-    struct hc_network_sim_config dead = scenario_link(30, 100);
+    struct hc_network_sim_config dead = hc_sim_link(30, 100);
     hc_sim_set_link(scenario->sim, 1, &dead, &dead);
-    ck_assert(hc_sim_connect(scenario->sim, 0));
-    ck_assert(hc_sim_connect(scenario->sim, 1));
+    ck_assert(hc_sim_connect_all(scenario->sim));
     hc_sim_run(scenario->sim, 2900 * MS_US);
-    ck_assert_int_eq(scenario_client_state(scenario, 1), HC_CLIENT_CONNECTING);
+    ck_assert_int_eq(hc_sim_client_state(scenario->sim, 1), HC_CLIENT_CONNECTING);
     hc_sim_run(scenario->sim, 200 * MS_US);
-    ck_assert_int_eq(scenario_client_state(scenario, 1), HC_CLIENT_CLOSED);
+    ck_assert_int_eq(hc_sim_client_state(scenario->sim, 1), HC_CLIENT_CLOSED);
     ck_assert_int_eq(last_event(scenario, 1)->kind, HC_CLIENT_EVENT_TIMEOUT);
     // Of a playing client's connection first the client gives up, then the server.
-    ck_assert_int_eq(scenario_client_state(scenario, 0), HC_CLIENT_PLAYING);
+    ck_assert_int_eq(hc_sim_client_state(scenario->sim, 0), HC_CLIENT_PLAYING);
     hc_sim_set_link(scenario->sim, 0, &dead, &dead);
     hc_sim_run(scenario->sim, 3200 * MS_US);
     ck_assert_int_eq(last_event(scenario, 0)->kind, HC_CLIENT_EVENT_TIMEOUT);
@@ -170,21 +167,21 @@ START_TEST(client_and_server_give_up_after_the_timeout_without_datagrams) {
 END_TEST
 
 START_TEST(the_servers_close_reaches_every_client_although_half_the_datagrams_are_lost) {
-    struct hc_sim_config config = scenario_config(&lanes, 16, 60, 115);
+    struct hc_sim_config config = hc_sim_config_players(&lanes, 16, 60, 115);
     struct scenario *scenario = scenario_create(&config);
-    scenario_join_all(scenario);
-    scenario_set_links(scenario, scenario_link(60, 50));
+    ck_assert(hc_sim_join_all(scenario->sim));
+    hc_sim_set_links(scenario->sim, hc_sim_link(60, 50));
     hc_sim_run(scenario->sim, SECOND_US);
     hc_sim_shutdown(scenario->sim);
     hc_sim_run(scenario->sim, SECOND_US);
     for (unsigned i = 0; i < 16; i++) {
-        ck_assert_int_eq(scenario_client_state(scenario, i), HC_CLIENT_CLOSED);
+        ck_assert_int_eq(hc_sim_client_state(scenario->sim, i), HC_CLIENT_CLOSED);
         ck_assert_int_eq(last_event(scenario, i)->kind, HC_CLIENT_EVENT_CLOSED);
         ck_assert_int_eq(last_event(scenario, i)->close, HC_CLOSE_SHUTDOWN);
     }
     ck_assert(hc_server_closed(hc_sim_host(scenario->sim)));
     // No client can join any more.
-    scenario_set_links(scenario, scenario_link(60, 0));
+    hc_sim_set_links(scenario->sim, hc_sim_link(60, 0));
     scenario_drop_stamps(scenario);
     ck_assert(hc_sim_connect(scenario->sim, 3));
     hc_sim_run(scenario->sim, SECOND_US);
@@ -195,34 +192,35 @@ START_TEST(the_servers_close_reaches_every_client_although_half_the_datagrams_ar
 END_TEST
 
 START_TEST(a_clients_close_reaches_the_server_although_half_the_datagrams_are_lost) {
-    struct hc_sim_config config = scenario_config(&lanes, 16, 60, 116);
+    struct hc_sim_config config = hc_sim_config_players(&lanes, 16, 60, 116);
     struct scenario *scenario = scenario_create(&config);
-    scenario_join_all(scenario);
-    scenario_set_links(scenario, scenario_link(60, 50));
+    ck_assert(hc_sim_join_all(scenario->sim));
+    hc_sim_set_links(scenario->sim, hc_sim_link(60, 50));
     for (unsigned i = 0; i < 16; i++)
         hc_sim_leave(scenario->sim, i);
     hc_sim_run(scenario->sim, SECOND_US);
     ck_assert_uint_eq(hc_server_clients(hc_sim_host(scenario->sim)), 0);
     ck_assert_uint_eq(hc_server_stats(hc_sim_host(scenario->sim))->leaves, 16);
     for (unsigned i = 0; i < 16; i++)
-        ck_assert_int_eq(scenario_client_state(scenario, i), HC_CLIENT_CLOSED);
+        ck_assert_int_eq(hc_sim_client_state(scenario->sim, i), HC_CLIENT_CLOSED);
     scenario_destroy(scenario);
 }
 END_TEST
 
 /// Fails the test if a spectator's snapshot is not of the head.
-static void check_head(struct scenario *scenario, unsigned client) {
+static void check_head(void *context, struct hc_sim *sim, unsigned client) {
     hc_tick shown, as_of;
-    if (client == 1 && hc_client_snapshot(hc_sim_client(scenario->sim, client), &shown, &as_of))
+    (void)context;
+    if (client == 1 && hc_client_snapshot(hc_sim_client(sim, client), &shown, &as_of))
         REQUIRE(shown == as_of, "tick %u is shown as of %u", shown, as_of);
 }
 
 START_TEST(a_spectator_sees_the_head) {
-    struct hc_sim_config config = scenario_config(&hc_arena, 2, 80, 117);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 2, 80, 117);
     struct scenario *scenario = scenario_create(&config);
     hc_sim_setup(scenario->sim, 1)->config.players = 0;
-    scenario->client_changed = check_head;
-    scenario_join_all(scenario);
+    hc_sim_observe(scenario->sim, &(struct hc_sim_hooks){.client_changed = check_head}, NULL);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, 3 * SECOND_US);
     const struct hc_client *core = hc_sim_client(scenario->sim, 1);
     ck_assert_uint_eq(hc_client_player(core, 0), HC_NO_PLAYER);
@@ -239,12 +237,12 @@ START_TEST(a_spectator_sees_the_head) {
 END_TEST
 
 START_TEST(two_players_share_a_client) {
-    struct hc_sim_config config = scenario_config(&lanes, 2, 80, 118);
-    config.up = config.down = scenario_link(80, 10);
+    struct hc_sim_config config = hc_sim_config_players(&lanes, 2, 80, 118);
+    config.up = config.down = hc_sim_link(80, 10);
     config.client.players = 2;
     config.host.clients = 4;
     struct scenario *scenario = scenario_create(&config);
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, 5 * SECOND_US);
     hc_tick final = record_final(scenario->record);
     for (unsigned i = 0; i < 2; i++) {
@@ -272,13 +270,13 @@ START_TEST(two_players_share_a_client) {
 END_TEST
 
 START_TEST(a_client_whose_clock_is_wrong_and_drifts_stays_in_step) {
-    struct hc_sim_config config = scenario_config(&hc_arena, 3, 50, 119);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 3, 50, 119);
     struct scenario *scenario = scenario_create(&config);
     hc_sim_setup(scenario->sim, 1)->clock_offset_us = UINT64_C(86400) * SECOND_US;
     hc_sim_setup(scenario->sim, 1)->clock_ppm = 300;
     hc_sim_setup(scenario->sim, 2)->clock_offset_us = 17;
     hc_sim_setup(scenario->sim, 2)->clock_ppm = -300;
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, 30 * SECOND_US);
     hc_tick server = hc_timeline_head(hc_server_timeline(hc_sim_host(scenario->sim)));
     for (unsigned i = 0; i < 3; i++) {

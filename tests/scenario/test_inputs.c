@@ -57,14 +57,14 @@ static void check_retracted(const struct scenario *scenario, unsigned client, hc
 }
 
 START_TEST(every_input_takes_effect_once_over_a_link_that_loses_duplicates_and_reorders) {
-    struct hc_sim_config config = scenario_config(&lanes, 4, 200, 21);
-    struct hc_network_sim_config bad = scenario_link(200, 25);
+    struct hc_sim_config config = hc_sim_config_players(&lanes, 4, 200, 21);
+    struct hc_network_sim_config bad = hc_sim_link(200, 25);
     bad.duplicate_ppm = 250000;
     bad.reorder_ppm = 250000;
     bad.jitter_us = 30 * MS_US;
     config.up = config.down = bad;
     struct scenario *scenario = scenario_create(&config);
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, 20 * SECOND_US);
     uint64_t forced = 0;
     for (unsigned i = 0; i < 4; i++) {
@@ -85,10 +85,10 @@ START_TEST(every_input_takes_effect_once_over_a_link_that_loses_duplicates_and_r
 END_TEST
 
 START_TEST(the_digest_of_all_inputs_equals_that_of_the_stamped_inputs) {
-    struct hc_sim_config config = scenario_config(&lanes, 2, 100, 22);
-    config.up = config.down = scenario_link(100, 25);
+    struct hc_sim_config config = hc_sim_config_players(&lanes, 2, 100, 22);
+    config.up = config.down = hc_sim_link(100, 25);
     struct scenario *scenario = scenario_create(&config);
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, 10 * SECOND_US);
     for (unsigned i = 0; i < 2; i++) {
         hc_player player = hc_client_player(hc_sim_client(scenario->sim, i), 0);
@@ -117,13 +117,13 @@ END_TEST
 
 /// Two clients over 60 ms, of which client 0 loses all that it sends for `burst_ms`.
 static struct scenario *play_with_burst(uint32_t burst_ms, uint64_t seed, hc_tick *before) {
-    struct hc_sim_config config = scenario_config(&lanes, 2, 60, seed);
+    struct hc_sim_config config = hc_sim_config_players(&lanes, 2, 60, seed);
     config.host.late_margin = HC_HISTORY_MAX; // the window is W
     struct scenario *scenario = scenario_create(&config);
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, 3 * SECOND_US);
     *before = record_final(scenario->record);
-    struct hc_network_sim_config void_link = scenario_link(60, 100), good = scenario_link(60, 0);
+    struct hc_network_sim_config void_link = hc_sim_link(60, 100), good = hc_sim_link(60, 0);
     hc_sim_set_link(scenario->sim, 0, &void_link, NULL);
     hc_sim_run(scenario->sim, (uint64_t)burst_ms * MS_US);
     hc_sim_set_link(scenario->sim, 0, &good, NULL);
@@ -133,12 +133,11 @@ static struct scenario *play_with_burst(uint32_t burst_ms, uint64_t seed, hc_tic
 
 START_TEST(the_default_input_delay_covers_a_good_link) {
     enum { CLIENTS = 8, JOIN_TICKS = 3 };
-    struct hc_sim_config config = scenario_config_bare(CLIENTS, 20, 26);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, 20, 26);
     config.up.jitter_us = config.down.jitter_us = 2 * MS_US;
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
-    for (unsigned i = 0; i < CLIENTS; i++)
-        ck_assert(hc_sim_connect(sim, i));
+    ck_assert(hc_sim_connect_all(sim));
     hc_sim_run(sim, 10 * SECOND_US);
     const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(sim));
     ck_assert_uint_gt(stats->inputs_received, CLIENTS * 9 * 60);
@@ -192,12 +191,12 @@ START_TEST(a_client_knows_its_forced_inputs_after_a_longer_burst) {
 END_TEST
 
 START_TEST(a_fixed_redundancy_forces_no_input_that_may_still_arrive) {
-    struct hc_sim_config config = scenario_config(&lanes, 2, 100, 25);
-    config.up = config.down = scenario_link(100, 5);
+    struct hc_sim_config config = hc_sim_config_players(&lanes, 2, 100, 25);
+    config.up = config.down = hc_sim_link(100, 5);
     config.up.jitter_us = 40 * MS_US;
     config.client.input_redundancy = 8;
     struct scenario *scenario = scenario_create(&config);
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, 10 * SECOND_US);
     ck_assert_uint_eq(hc_server_stats(hc_sim_host(scenario->sim))->inputs_lost, 0);
     for (unsigned i = 0; i < 2; i++)
@@ -208,13 +207,13 @@ END_TEST
 
 START_TEST(a_server_without_history_refuses_late_inputs_and_its_client_predicts_them) {
     for (uint32_t history = 0; history <= 1; history++) {
-        struct hc_sim_config config = scenario_config(&lanes, 1, 100, 26);
+        struct hc_sim_config config = hc_sim_config_players(&lanes, 1, 100, 26);
         config.host.history = history;
         struct scenario *scenario = scenario_create(&config);
-        scenario_join_all(scenario);
+        ck_assert(hc_sim_join_all(scenario->sim));
         hc_sim_run(scenario->sim, 5 * SECOND_US);
         struct hc_server *host = hc_sim_host(scenario->sim);
-        ck_assert_int_eq(scenario_client_state(scenario, 0), HC_CLIENT_PLAYING);
+        ck_assert_int_eq(hc_sim_client_state(scenario->sim, 0), HC_CLIENT_PLAYING);
         ck_assert_uint_eq(hc_timeline_stats(hc_server_timeline(host))->rewinds, 0);
         // All of them: D 3 is less than 6 ticks of latency.
         ck_assert_uint_gt(hc_server_stats(host)->inputs_forced, 4 * 60);

@@ -30,25 +30,26 @@ struct tape {
     unsigned ups, downs;
 };
 
-static void record(struct taped ring[TAPE], unsigned *count, const struct scenario *scenario,
+static void record(struct taped ring[TAPE], unsigned *count, const struct hc_sim *sim,
                    unsigned client, const uint8_t *bytes, size_t size) {
     struct taped *taped = &ring[(*count)++ % TAPE];
     taped->client = client;
-    taped->sent_us = hc_sim_now(scenario->sim);
+    taped->sent_us = hc_sim_now(sim);
     taped->size = size;
     memcpy(taped->bytes, bytes, size);
-    memcpy(taped->sealed, hc_sim_sealed(scenario->sim), size);
+    memcpy(taped->sealed, hc_sim_sealed(sim), size);
 }
 
-static void tape_up(struct scenario *scenario, unsigned client, const uint8_t *bytes, size_t size) {
-    struct tape *tape = scenario->context;
-    record(tape->up, &tape->ups, scenario, client, bytes, size);
+static void tape_up(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
+                    size_t size) {
+    struct tape *tape = context;
+    record(tape->up, &tape->ups, sim, client, bytes, size);
 }
 
-static void tape_down(struct scenario *scenario, unsigned client, const uint8_t *bytes,
+static void tape_down(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                       size_t size) {
-    struct tape *tape = scenario->context;
-    record(tape->down, &tape->downs, scenario, client, bytes, size);
+    struct tape *tape = context;
+    record(tape->down, &tape->downs, sim, client, bytes, size);
 }
 
 static bool is_fresh(const struct scenario *scenario, const struct taped *taped) {
@@ -165,23 +166,22 @@ static void attack_client(struct scenario *scenario, unsigned client, const uint
 // ---- The attacks --------------------------------------------------------------------------------
 
 static struct scenario *begin(uint64_t seed, struct tape *tape) {
-    struct hc_sim_config config = scenario_config(&hc_arena, CLIENTS, LATENCY_MS, seed);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, seed);
     config.client.stays_desynced = true; // it is given wrong states on purpose
     struct scenario *scenario = scenario_create(&config);
-    scenario->context = tape;
-    scenario->client_sent = tape_up;
-    scenario->host_sent = tape_down;
-    scenario_join_all(scenario);
+    hc_sim_observe(scenario->sim,
+                   &(struct hc_sim_hooks){.client_sent = tape_up, .host_sent = tape_down}, tape);
+    ck_assert(hc_sim_join_all(scenario->sim));
     return scenario;
 }
 
 /// Fails the test unless all clients still play in step some seconds later.
 static void end(struct scenario *scenario) {
     hc_sim_run(scenario->sim, SECOND_US);
-    scenario->hands_off = true;
+    hc_sim_release_keys(scenario->sim);
     hc_sim_run(scenario->sim, 2 * SECOND_US);
     for (unsigned i = 0; i < CLIENTS; i++) {
-        ck_assert_int_eq(scenario_client_state(scenario, i), HC_CLIENT_PLAYING);
+        ck_assert_int_eq(hc_sim_client_state(scenario->sim, i), HC_CLIENT_PLAYING);
         scenario_check_final(scenario, i);
     }
     ck_assert_uint_eq(hc_server_stats(hc_sim_host(scenario->sim))->inputs_forced, 0);
@@ -412,10 +412,10 @@ START_TEST(a_client_that_sends_mangled_datagrams_disturbs_no_other) {
         if (n % 10 == 0)
             hc_sim_run(scenario->sim, 15 * MS_US);
     }
-    scenario->hands_off = true;
+    hc_sim_release_keys(scenario->sim);
     hc_sim_run(scenario->sim, 3 * SECOND_US);
     for (unsigned i = 1; i < CLIENTS; i++) {
-        ck_assert_int_eq(scenario_client_state(scenario, i), HC_CLIENT_PLAYING);
+        ck_assert_int_eq(hc_sim_client_state(scenario->sim, i), HC_CLIENT_PLAYING);
         scenario_check_final(scenario, i);
         hc_player player = hc_client_player(hc_sim_client(scenario->sim, i), 0);
         ck_assert_uint_ne(player, victim);

@@ -1,5 +1,5 @@
 /// A server closes all connections after the last tick of its world.
-#include "tests/scenario/scenario.h"
+#include "tests/sim/players.h"
 
 #include "hindcast/arena.h"
 #include "tests/run_suite.h"
@@ -7,12 +7,11 @@
 enum { CLIENTS = 4, LAST = 300 };
 
 static struct hc_sim *begin(void) {
-    struct hc_sim_config config = scenario_config_bare(CLIENTS, 40, 19);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, 40, 19);
     config.host_test.last_tick = LAST;
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
-    for (unsigned i = 0; i < CLIENTS; i++)
-        ck_assert(hc_sim_connect(sim, i));
+    ck_assert(hc_sim_connect_all(sim));
     return sim;
 }
 

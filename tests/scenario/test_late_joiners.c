@@ -30,6 +30,7 @@ struct newcomer {
 };
 
 struct arrivals {
+    struct scenario *scenario;
     struct snapshot_check *check;
     const struct hc_world *world;
     /// [head % HEADS][tick % DEPTH] the server's worlds at head `head`.
@@ -50,9 +51,9 @@ static uint8_t *presence_of(const struct arrivals *arrivals, hc_tick head, hc_ti
     return arrivals->presence + row * arrivals->world->entities;
 }
 
-static void host_ticked(struct scenario *scenario) {
-    struct arrivals *arrivals = scenario->context;
-    const struct hc_timeline *timeline = hc_server_timeline(hc_sim_host(scenario->sim));
+static void host_ticked(void *context, struct hc_sim *sim) {
+    struct arrivals *arrivals = context;
+    const struct hc_timeline *timeline = hc_server_timeline(hc_sim_host(sim));
     const struct hc_world *world = arrivals->world;
     hc_tick head = hc_timeline_head(timeline);
     arrivals->heads[head % HEADS] = head;
@@ -63,28 +64,27 @@ static void host_ticked(struct scenario *scenario) {
         memcpy(presence_of(arrivals, head, tick), hc_timeline_presence(timeline, tick),
                world->entities);
     }
-    clientless_play(scenario);
+    clientless_play(NULL, sim);
 }
 
 // ---- A newcomer's timeline ----------------------------------------------------------------------
 
 /// Whether the client sees `unit` at all ticks in [first, tick], as of `head`.
-static bool is_in_view(const struct scenario *scenario, unsigned client, hc_unit unit, hc_tick head,
+static bool is_in_view(const struct arrivals *arrivals, unsigned client, hc_unit unit, hc_tick head,
                        hc_tick first, hc_tick tick) {
-    const struct arrivals *arrivals = scenario->context;
     for (hc_tick t = first; t <= tick; t++)
-        if (!scenario_in_view(scenario, client, unit, presence_of(arrivals, head, t),
+        if (!scenario_in_view(arrivals->scenario, client, unit, presence_of(arrivals, head, t),
                               states_of(arrivals, head, t), arrivals->world->game->view))
             return false;
     return true;
 }
 
 /// Whether the client holds `unit` at `tick` as the server did at `head`.
-static bool holds(const struct scenario *scenario, unsigned client, hc_unit unit, hc_tick head,
+static bool holds(const struct arrivals *arrivals, unsigned client, hc_unit unit, hc_tick head,
                   hc_tick tick) {
-    const struct arrivals *arrivals = scenario->context;
     const struct hc_world *world = arrivals->world;
-    const struct hc_timeline *timeline = hc_client_timeline(hc_sim_client(scenario->sim, client));
+    const struct hc_timeline *timeline =
+        hc_client_timeline(hc_sim_client(arrivals->scenario->sim, client));
     hc_entity first = hc_unit_first(world, unit);
     uint32_t count = hc_unit_count(world, unit);
     size_t at = (size_t)first * world->stride, bytes = (size_t)count * world->stride;
@@ -97,67 +97,59 @@ static bool holds(const struct scenario *scenario, unsigned client, hc_unit unit
 /// Whether the client holds at `tick`, as the server did at `head`, all units that have been in its
 /// view for a while or from its join on and do not wait for their turn. The client predicts a
 /// waiting unit, and may lack an input that came late or a lost snapshot of the unit's turn.
-static bool is_right(const struct scenario *scenario, unsigned client, hc_tick head, hc_tick tick) {
-    const struct arrivals *arrivals = scenario->context;
+static bool is_right(const struct arrivals *arrivals, unsigned client, hc_tick head, hc_tick tick) {
+    const struct scenario *scenario = arrivals->scenario;
     const struct hc_client *core = hc_sim_client(scenario->sim, client);
     hc_tick joined = scenario->joined[hc_client_player(core, 0)];
     hc_tick before = hc_tick_max(hc_tick_back(tick, ENTERED), joined + 1);
     REQUIRE(arrivals->heads[head % HEADS] == head && head - before < DEPTH,
             "client %u was shown %u as of %u, too long ago", client, tick, head);
     for (uint32_t u = 0; u < hc_unit_total(arrivals->world); u++)
-        if (is_in_view(scenario, client, (hc_unit)u, head, before, tick) &&
-            !holds(scenario, client, (hc_unit)u, head, tick) &&
+        if (is_in_view(arrivals, client, (hc_unit)u, head, before, tick) &&
+            !holds(arrivals, client, (hc_unit)u, head, tick) &&
             !snapshot_check_waits(arrivals->check, client, head, (hc_unit)u))
             return false;
     return true;
 }
 
-static void note_first_tick(const struct scenario *scenario, unsigned client,
-                            struct newcomer *newcomer) {
-    const struct hc_client *core = hc_sim_client(scenario->sim, client);
+static void note_first_tick(struct hc_sim *sim, unsigned client, struct newcomer *newcomer) {
+    const struct hc_client *core = hc_sim_client(sim, client);
     const struct hc_timeline *timeline = hc_client_timeline(core);
     hc_entity own = hc_world_player(hc_client_world(core), hc_client_player(core, 0));
-    newcomer->playing_us = hc_sim_now(scenario->sim);
-    newcomer->lost =
-        hc_sim_up_stats(scenario->sim, client).lost + hc_sim_down_stats(scenario->sim, client).lost;
+    newcomer->playing_us = hc_sim_now(sim);
+    newcomer->lost = hc_sim_up_stats(sim, client).lost + hc_sim_down_stats(sim, client).lost;
     REQUIRE(hc_timeline_presence(timeline, hc_timeline_head(timeline))[own] == HC_ALIVE,
             "client %u plays without being there", client);
 }
 
-static void client_changed(struct scenario *scenario, unsigned client) {
-    struct arrivals *arrivals = scenario->context;
+static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
+    struct arrivals *arrivals = context;
     struct newcomer *newcomer = &arrivals->newcomers[client];
     hc_tick tick, head;
-    snapshot_check_applied(arrivals->check, scenario, client);
-    if (newcomer->playing_us == 0 && scenario_client_state(scenario, client) == HC_CLIENT_PLAYING)
-        note_first_tick(scenario, client, newcomer);
-    if (!hc_client_snapshot(hc_sim_client(scenario->sim, client), &tick, &head) ||
+    if (newcomer->playing_us == 0 && hc_sim_client_state(sim, client) == HC_CLIENT_PLAYING)
+        note_first_tick(sim, client, newcomer);
+    if (!hc_client_snapshot(hc_sim_client(sim, client), &tick, &head) ||
         head == newcomer->checked_as_of)
         return;
     newcomer->checked_as_of = head;
-    bool right = is_right(scenario, client, head, tick);
+    bool right = is_right(arrivals, client, head, tick);
     if (!right || newcomer->since_us == 0)
-        newcomer->since_us = right ? hc_sim_now(scenario->sim) : 0;
+        newcomer->since_us = right ? hc_sim_now(sim) : 0;
     if (right && newcomer->first_us == 0)
-        newcomer->first_us = hc_sim_now(scenario->sim);
-}
-
-static void host_sent(struct scenario *scenario, unsigned client, const uint8_t *bytes,
-                      size_t size) {
-    struct arrivals *arrivals = scenario->context;
-    snapshot_check_sent(arrivals->check, scenario, client, bytes, size);
+        newcomer->first_us = hc_sim_now(sim);
 }
 
 // ---- The test -----------------------------------------------------------------------------------
 
 static struct scenario *begin(struct arrivals *arrivals, uint16_t players) {
-    struct hc_sim_config config = scenario_config(&hc_arena, NEWCOMERS, LATENCY_MS, 420 + players);
+    struct hc_sim_config config =
+        hc_sim_config_players(&hc_arena, NEWCOMERS, LATENCY_MS, 420 + players);
     config.host.clients = players;
-    config.up = config.down = scenario_link(LATENCY_MS, LOSS_PERCENT);
-    config.trace_worlds = false;
+    config.up = config.down = hc_sim_link(LATENCY_MS, LOSS_PERCENT);
     struct scenario *scenario = scenario_create(&config);
     scenario_drop_stamps(scenario);
-    *arrivals = (struct arrivals){.check = snapshot_check_create(scenario),
+    *arrivals = (struct arrivals){.scenario = scenario,
+                                  .check = snapshot_check_create(scenario),
                                   .world = record_world(scenario->record)};
     size_t rows = (size_t)HEADS * DEPTH * arrivals->world->entities;
     arrivals->states = malloc(rows * arrivals->world->stride);
@@ -165,10 +157,10 @@ static struct scenario *begin(struct arrivals *arrivals, uint16_t players) {
     ck_assert(arrivals->states != NULL && arrivals->presence != NULL);
     for (unsigned i = 0; i < NEWCOMERS; i++)
         arrivals->newcomers[i].checked_as_of = HC_NO_TICK;
-    scenario->context = arrivals;
-    scenario->host_ticked = host_ticked;
-    scenario->host_sent = host_sent;
-    scenario->client_changed = client_changed;
+    hc_sim_observe(
+        scenario->sim,
+        &(struct hc_sim_hooks){.host_ticked = host_ticked, .client_changed = client_changed},
+        arrivals);
     clientless_join(hc_sim_host(scenario->sim), NEWCOMERS);
     return scenario;
 }
@@ -186,7 +178,7 @@ static void check(const struct scenario *scenario, const struct arrivals *arriva
     const struct newcomer *newcomer = &arrivals->newcomers[client];
     const struct hc_timeline *server = hc_server_timeline(hc_sim_host(scenario->sim));
     hc_player own = hc_client_player(hc_sim_client(scenario->sim, client), 0);
-    ck_assert_int_eq(scenario_client_state(scenario, client), HC_CLIENT_PLAYING);
+    ck_assert_int_eq(hc_sim_client_state(scenario->sim, client), HC_CLIENT_PLAYING);
     ck_assert(newcomer->first_us > 0 && newcomer->since_us > 0);
     uint64_t playing_us = newcomer->playing_us - newcomer->connected_us;
     uint64_t right_us = newcomer->since_us - newcomer->playing_us;

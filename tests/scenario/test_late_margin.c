@@ -16,7 +16,7 @@ static const char *const presets[] = {"good", "ok", "bad", [AWFUL] = "awful"};
 /// connects again.
 static uint64_t forced_on(const char *preset, uint32_t late_margin, uint64_t seed,
                           uint64_t *refused) {
-    struct hc_sim_config config = scenario_config_bare(CLIENTS, 0, seed);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, 0, seed);
     struct hc_network_sim_config link;
     ck_assert(hc_network_sim_preset(preset, &link));
     config.up = config.down = link;
@@ -24,8 +24,7 @@ static uint64_t forced_on(const char *preset, uint32_t late_margin, uint64_t see
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
     hc_sim_setup(sim, 1)->user = 5;
-    for (unsigned i = 0; i < CLIENTS; i++)
-        ck_assert(hc_sim_connect(sim, i));
+    ck_assert(hc_sim_connect_all(sim));
     const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(sim));
     for (unsigned n = 0; n < SECONDS / MOVES_S; n++) {
         hc_sim_run(sim, MOVES_S * SECOND_US);

@@ -1,5 +1,6 @@
 /// A light client loads a server as a full client does, and its pace does not depend on the server.
-#include "tests/scenario/scenario.h"
+#include "hindcast/arena.h"
+#include "tests/sim/players.h"
 
 #include "tests/run_suite.h"
 
@@ -9,9 +10,9 @@ enum { CLIENTS = 4, TICK_RATE = 60 };
 
 /// Runs a match on bad links, with an outage, whose clients 1 and 3 are light or not.
 static struct hc_sim *play(bool light, uint64_t seed) {
-    struct hc_sim_config config = scenario_config_bare(CLIENTS, 60, seed);
-    config.up = scenario_link(60, 10);
-    config.down = scenario_link(60, 10);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, 60, seed);
+    config.up = hc_sim_link(60, 10);
+    config.down = hc_sim_link(60, 10);
     config.up.jitter_us = config.down.jitter_us = 20000;
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
@@ -53,13 +54,12 @@ START_TEST(a_server_sends_a_light_client_exactly_what_it_sends_a_full_one) {
 END_TEST
 
 START_TEST(clients_send_once_a_tick_while_the_server_answers_nothing) {
-    struct hc_sim_config config = scenario_config_bare(2, 40, 5);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 2, 40, 5);
     struct hc_sim *sim = hc_sim_create(&config);
     uint64_t before[2];
     ck_assert_ptr_nonnull(sim);
     hc_sim_setup(sim, 1)->light = true;
-    for (unsigned i = 0; i < 2; i++)
-        ck_assert(hc_sim_connect(sim, i));
+    ck_assert(hc_sim_connect_all(sim));
     hc_sim_run(sim, 3 * SECOND_US);
     for (unsigned i = 0; i < 2; i++)
         before[i] = hc_client_stats(hc_sim_client(sim, i))->datagrams_out;

@@ -1,5 +1,5 @@
 /// The server reports the end of a match once, at the final tick at which it is over.
-#include "tests/scenario/scenario.h"
+#include "tests/sim/players.h"
 
 #include "hindcast/arena.h"
 #include "tests/run_suite.h"
@@ -52,7 +52,7 @@ static void host_ticked(void *context, struct hc_sim *sim) {
 START_TEST(each_end_of_a_match_is_reported_once_when_its_tick_is_final) {
     struct hc_game game = hc_arena;
     struct ends ends = {0};
-    struct hc_sim_config config = scenario_config_bare(CLIENTS, LATENCY_MS, 71);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, 71);
     game.match_over = match_over;
     config.host.game = config.client.game = &game;
     config.up.loss_ppm = config.down.loss_ppm = 50000;
@@ -61,8 +61,7 @@ START_TEST(each_end_of_a_match_is_reported_once_when_its_tick_is_final) {
     config.context = &ends;
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
-    for (unsigned i = 0; i < CLIENTS; i++)
-        ck_assert(hc_sim_connect(sim, i));
+    ck_assert(hc_sim_connect_all(sim));
     hc_sim_run(sim, 15 * (uint64_t)SECOND_US);
     ck_assert_uint_ge(ends.reported, 7);
     ck_assert_uint_gt(hc_server_stats(hc_sim_host(sim))->rewind_depth.count, 0);
@@ -72,7 +71,7 @@ END_TEST
 
 START_TEST(a_game_without_ends_has_none) {
     struct ends ends = {0};
-    struct hc_sim_config config = scenario_config_bare(CLIENTS, LATENCY_MS, 72);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, 72);
     struct hc_game game = hc_arena;
     game.match_over = NULL;
     config.host.game = config.client.game = &game;
@@ -80,8 +79,7 @@ START_TEST(a_game_without_ends_has_none) {
     config.context = &ends;
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
-    for (unsigned i = 0; i < CLIENTS; i++)
-        ck_assert(hc_sim_connect(sim, i));
+    ck_assert(hc_sim_connect_all(sim));
     hc_sim_run(sim, 3 * (uint64_t)SECOND_US);
     ck_assert_uint_eq(ends.reported, 0);
     hc_sim_destroy(sim);

@@ -1,5 +1,6 @@
 /// Server and client without one of the blocks of memory that they ask for.
-#include "tests/scenario/scenario.h"
+#include "hindcast/arena.h"
+#include "tests/sim/players.h"
 
 #include "tests/run_suite.h"
 
@@ -31,7 +32,7 @@ static struct hc_allocator allocator_of(struct shortage *shortage) {
 }
 
 START_TEST(a_server_without_a_block_is_not_created_and_leaves_none) {
-    struct hc_sim_config config = scenario_config_bare(2, 20, 7);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 2, 20, 7);
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
     struct hc_server_config host = hc_sim_config(sim)->host;
@@ -55,7 +56,7 @@ END_TEST
 START_TEST(a_client_without_a_block_is_closed_and_leaves_none) {
     unsigned without = 0;
     for (bool lacked = true; lacked; without++) {
-        struct hc_sim_config config = scenario_config_bare(1, 20, 7);
+        struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, 20, 7);
         struct hc_sim *sim = hc_sim_create(&config);
         struct shortage shortage = {.without = without};
         struct hc_allocator allocator = allocator_of(&shortage);

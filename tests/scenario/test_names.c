@@ -1,5 +1,5 @@
 /// Each client knows the right name of each player that it sees, whatever the network loses.
-#include "tests/scenario/scenario.h"
+#include "tests/sim/players.h"
 
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
@@ -30,7 +30,7 @@ static void script(void *context, struct hc_sim *sim, unsigned client, unsigned 
                    void *input) {
     const struct match *match = context;
     if (!match->hands_off)
-        scenario_keys(&hc_arena, (uint32_t)hc_sim_config(sim)->seed, client, index, tick, input);
+        hc_sim_draw_keys(&hc_arena, hc_sim_config(sim)->seed, client, index, tick, input);
 }
 
 static void host_event(void *context, struct hc_sim *sim, const struct hc_server_event *event) {
@@ -143,14 +143,13 @@ static void disturb(struct match *match, struct hc_rng *rng) {
 }
 
 static void begin(struct match *match, const struct hc_game *game, uint64_t seed) {
-    struct hc_sim_config config = scenario_config(game, CLIENTS, 60, seed);
+    struct hc_sim_config config = hc_sim_config_players(game, CLIENTS, 60, seed);
     memset(match, 0, sizeof *match);
-    config.up = config.down = scenario_link(60, 15);
+    config.up = config.down = hc_sim_link(60, 15);
     config.up.jitter_us = config.down.jitter_us = 50 * MS_US;
     config.host.clients = SLOTS;
     config.host.timeout_us = config.client.timeout_us = 2 * SECOND_US;
     config.host.linger_us = SECOND_US;
-    config.trace_worlds = false;
     config.context = match;
     config.hooks = (struct hc_sim_hooks){.script = script,
                                          .host_event = host_event,
@@ -185,7 +184,7 @@ static void play_with_comings_and_goings(uint64_t seed, uint32_t view) {
     static struct match match;
     struct hc_game game = hc_arena;
     struct hc_rng rng = hc_rng_init(seed, 1);
-    const struct hc_network_sim_config calm = scenario_link(60, 0);
+    const struct hc_network_sim_config calm = hc_sim_link(60, 0);
     game.view = view;
     begin(&match, &game, seed);
     while (hc_sim_now(match.sim) < 20 * SECOND_US) {

@@ -16,13 +16,13 @@ struct model {
 };
 
 /// Notes the work of the last tick.
-static void note_work(struct scenario *scenario) {
-    struct model *model = scenario->context;
-    struct hc_server *host = hc_sim_host(scenario->sim);
+static void note_work(void *context, struct hc_sim *sim) {
+    struct model *model = context;
+    struct hc_server *host = hc_sim_host(sim);
     uint64_t snapshots = hc_server_stats(host)->snapshots;
     hc_server_note_work(host, model->advance_us,
                         (snapshots - model->snapshots) * model->snapshot_us, model->other_us,
-                        hc_sim_host_now(scenario->sim));
+                        hc_sim_host_now(sim));
     uint64_t sent = snapshots - model->snapshots;
     model->most = sent > model->most ? sent : model->most;
     model->snapshots = snapshots;
@@ -30,12 +30,11 @@ static void note_work(struct scenario *scenario) {
 
 /// A server with room for another client, whose last two clients are `far_ms` away.
 static struct scenario *begin(struct model *model, uint32_t far_ms) {
-    struct hc_sim_config config = scenario_config(&hc_arena, CLIENTS + 1, 20, 31);
-    struct hc_network_sim_config far = scenario_link(far_ms, 0);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS + 1, 20, 31);
+    struct hc_network_sim_config far = hc_sim_link(far_ms, 0);
     config.client.prediction_limit = 120; // the farthest client begins with a jump of its clock
     struct scenario *scenario = scenario_create(&config);
-    scenario->context = model;
-    scenario->host_ticked = note_work;
+    hc_sim_observe(scenario->sim, &(struct hc_sim_hooks){.host_ticked = note_work}, model);
     hc_sim_set_link(scenario->sim, FAR, &far, &far);
     hc_sim_set_link(scenario->sim, FAR + 1, &far, &far);
     for (unsigned i = 0; i < CLIENTS; i++)
@@ -55,10 +54,10 @@ static void count_snapshots(const struct scenario *scenario, uint64_t counts[CLI
 
 /// Nobody was dropped or stalled, and all agree.
 static void check_end(struct scenario *scenario) {
-    scenario->hands_off = true;
+    hc_sim_release_keys(scenario->sim);
     hc_sim_run(scenario->sim, 2 * SECOND_US);
     for (unsigned i = 0; i < CLIENTS; i++) {
-        ck_assert_int_eq(scenario_client_state(scenario, i), HC_CLIENT_PLAYING);
+        ck_assert_int_eq(hc_sim_client_state(scenario->sim, i), HC_CLIENT_PLAYING);
         ck_assert_uint_eq(hc_sim_events(scenario->sim, i)->count[HC_CLIENT_EVENT_STALLED], 0);
         ck_assert_uint_eq(hc_sim_events(scenario->sim, i)->count[HC_CLIENT_EVENT_LOST], 0);
         scenario_check_final(scenario, i);
@@ -132,7 +131,7 @@ START_TEST(new_client_is_refused_as_long_as_fewer_snapshots_do_not_suffice) {
     ck_assert_int_eq(overload_of(scenario)->level, HC_SERVER_OVERLOAD_REFUSE);
     ck_assert(hc_sim_connect(scenario->sim, CLIENTS));
     hc_sim_run(scenario->sim, SECOND_US);
-    ck_assert(scenario_client_state(scenario, CLIENTS) != HC_CLIENT_PLAYING);
+    ck_assert(hc_sim_client_state(scenario->sim, CLIENTS) != HC_CLIENT_PLAYING);
     ck_assert_uint_gt(overload_of(scenario)->joins, 0);
     ck_assert_int_eq(hc_client_attempt(hc_sim_client(scenario->sim, CLIENTS)).deny, HC_DENY_FULL);
     model.other_us = 0;
@@ -140,7 +139,7 @@ START_TEST(new_client_is_refused_as_long_as_fewer_snapshots_do_not_suffice) {
     ck_assert_int_eq(overload_of(scenario)->level, HC_SERVER_OVERLOAD_NONE);
     ck_assert(hc_sim_connect(scenario->sim, CLIENTS));
     hc_sim_run(scenario->sim, SECOND_US);
-    ck_assert_int_eq(scenario_client_state(scenario, CLIENTS), HC_CLIENT_PLAYING);
+    ck_assert_int_eq(hc_sim_client_state(scenario->sim, CLIENTS), HC_CLIENT_PLAYING);
     check_end(scenario);
 }
 END_TEST
@@ -155,12 +154,11 @@ static double encoded_each(struct scenario *scenario) {
 
 START_TEST(clients_that_see_the_same_share_their_deltas_under_overload_too) {
     struct model model = {.other_us = TICK_US / 2}; // snapshots are linear, and none is left out
-    struct hc_sim_config config = scenario_config(&hc_arena, CROWD, 20, 32);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CROWD, 20, 32);
     struct scenario *scenario = scenario_create(&config);
-    scenario->context = &model;
-    scenario->host_ticked = note_work;
+    hc_sim_observe(scenario->sim, &(struct hc_sim_hooks){.host_ticked = note_work}, &model);
     for (unsigned i = 0; i < CROWD; i++) {
-        struct hc_network_sim_config link = scenario_link(20 + 130 * i / CROWD, 0);
+        struct hc_network_sim_config link = hc_sim_link(20 + 130 * i / CROWD, 0);
         hc_sim_set_link(scenario->sim, i, &link, &link);
         ck_assert(hc_sim_connect(scenario->sim, i));
     }

@@ -12,16 +12,16 @@ static const struct {
 
 START_TEST(pong_agrees_at_every_final_tick) {
     struct hc_sim_config config =
-        scenario_config(&pong, 2, links[_i].latency_ms, 900 + (uint64_t)_i);
-    config.up = config.down = scenario_link(links[_i].latency_ms, links[_i].loss_percent);
+        hc_sim_config_players(&pong, 2, links[_i].latency_ms, 900 + (uint64_t)_i);
+    config.up = config.down = hc_sim_link(links[_i].latency_ms, links[_i].loss_percent);
     config.up.jitter_us = config.down.jitter_us = links[_i].jitter_ms * MS_US;
     config.client.input_delay = links[_i].input_delay;
     config.client.display_offset = links[_i].display_offset;
     struct scenario *scenario = scenario_create(&config);
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, 30 * SECOND_US);
-    scenario->hands_off = true;
-    scenario_set_links(scenario, scenario_link(links[_i].latency_ms, 0));
+    hc_sim_release_keys(scenario->sim);
+    hc_sim_set_links(scenario->sim, hc_sim_link(links[_i].latency_ms, 0));
     hc_sim_run(scenario->sim, 3 * SECOND_US);
     const struct hc_server *host = hc_sim_host(scenario->sim);
     for (unsigned client = 0; client < 2; client++)

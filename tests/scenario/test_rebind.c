@@ -97,7 +97,7 @@ static bool client_sends(void *context, struct hc_sim *sim, unsigned client, uin
 
 static struct hc_sim_config configure(struct scene *scene, unsigned clients, uint16_t rate,
                                       uint64_t seed) {
-    struct hc_sim_config config = scenario_config_bare(clients, LATENCY_MS, seed);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, clients, LATENCY_MS, seed);
     config.host.clients = (uint16_t)clients;
     config.host.tick_rate = rate;
     config.hooks.host_sent = host_sent;
@@ -387,7 +387,7 @@ static void note_silence(struct narrow *narrow, uint64_t now_us) {
 /// The client's longest time without a snapshot, outside the outage.
 static uint64_t longest_silence_us(const struct journey *journey) {
     struct narrow narrow = {.most = 0};
-    struct hc_sim_config config = scenario_config_bare(1, journey->latency_ms, 770);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, journey->latency_ms, 770);
     config.up.loss_ppm = config.down.loss_ppm = journey->loss_ppm;
     config.hooks.client_received = narrow_received;
     config.context = &narrow;

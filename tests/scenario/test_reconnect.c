@@ -3,6 +3,7 @@
 #include "tests/scenario/require.h"
 #include "tests/sim/crypto_calls.h"
 
+#include "hindcast/arena.h"
 #include "hindcast/rng.h"
 #include "tests/run_suite.h"
 
@@ -23,13 +24,6 @@ static struct hc_sim *begin(const struct hc_sim_config *config) {
     for (unsigned c = 0; c < config->clients; c++)
         ck_assert_int_eq(hc_client_state(hc_sim_client(sim, c)), HC_CLIENT_PLAYING);
     return sim;
-}
-
-static unsigned playing(struct hc_sim *sim) {
-    unsigned count = 0;
-    for (unsigned c = 0; c < hc_sim_clients(sim); c++)
-        count += hc_client_state(hc_sim_client(sim, c)) == HC_CLIENT_PLAYING;
-    return count;
 }
 
 static uint32_t events(const struct hc_sim *sim, unsigned client, enum hc_client_event_kind kind) {
@@ -55,14 +49,14 @@ static void check_hashes(struct hc_sim *sim) {
 // ---- Killed servers -----------------------------------------------------------------------------
 
 START_TEST(all_clients_of_a_restarted_server_play_again_within_two_seconds) {
-    struct hc_sim_config config = scenario_config_bare(CLIENTS_MAX, 40, 501);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS_MAX, 40, 501);
     config.up.loss_ppm = config.down.loss_ppm = 20000;
     struct hc_sim *sim = begin(&config);
     ck_assert(hc_sim_restart_host(sim));
     uint64_t from_us = hc_sim_now(sim);
     for (unsigned n = 0; n < 5; n++)
         hc_sim_run(sim, 40 * MS_US); // all have received a RESET
-    while (playing(sim) < CLIENTS_MAX && hc_sim_now(sim) < from_us + 10 * SECOND_US)
+    while (hc_sim_playing(sim) < CLIENTS_MAX && hc_sim_now(sim) < from_us + 10 * SECOND_US)
         hc_sim_run(sim, 10 * MS_US);
     printf("64 of 64 back after %lu ms\n", (unsigned long)((hc_sim_now(sim) - from_us) / MS_US));
     ck_assert_uint_le(hc_sim_now(sim) - from_us, 2 * SECOND_US);
@@ -72,7 +66,7 @@ START_TEST(all_clients_of_a_restarted_server_play_again_within_two_seconds) {
     }
     ck_assert_uint_eq(host_stats(sim)->joins, CLIENTS_MAX);
     hc_sim_run(sim, SECOND_US);
-    ck_assert_uint_eq(playing(sim), CLIENTS_MAX);
+    ck_assert_uint_eq(hc_sim_playing(sim), CLIENTS_MAX);
     check_hashes(sim);
     hc_sim_destroy(sim);
 }
@@ -80,19 +74,18 @@ END_TEST
 
 START_TEST(a_household_below_its_limit_gets_in_and_is_back_at_once_after_a_restart) {
     enum { HOUSEHOLD = 48, ALL_IN_S = 15 };
-    struct hc_sim_config config = scenario_config_bare(HOUSEHOLD, 30, 513);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, HOUSEHOLD, 30, 513);
     config.behind_router = true;
     config.host.clients_per_address = 64;
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
-    for (unsigned c = 0; c < HOUSEHOLD; c++)
-        ck_assert(hc_sim_connect(sim, c));
+    ck_assert(hc_sim_connect_all(sim));
     hc_sim_run(sim, ALL_IN_S * SECOND_US);
-    ck_assert_uint_eq(playing(sim), HOUSEHOLD);
+    ck_assert_uint_eq(hc_sim_playing(sim), HOUSEHOLD);
     ck_assert_uint_ge(host_stats(sim)->denied, 1);
     ck_assert(hc_sim_restart_host(sim));
     hc_sim_run(sim, 3 * SECOND_US);
-    ck_assert_uint_eq(playing(sim), HOUSEHOLD);
+    ck_assert_uint_eq(hc_sim_playing(sim), HOUSEHOLD);
     check_hashes(sim);
     hc_sim_destroy(sim);
 }
@@ -100,17 +93,17 @@ END_TEST
 
 START_TEST(a_client_reconnects_repeatedly_and_no_key_seals_twice_with_one_nonce) {
     hc_crypto_calls_reset();
-    struct hc_sim_config config = scenario_config_bare(2, 30, 502);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 2, 30, 502);
     struct hc_sim *sim = begin(&config);
     for (unsigned n = 0; n < 3; n++) {
         ck_assert(hc_sim_restart_host(sim));
         hc_sim_run(sim, 3 * SECOND_US);
-        ck_assert_uint_eq(playing(sim), 2);
+        ck_assert_uint_eq(hc_sim_playing(sim), 2);
         set_blackout(sim, 0, true);
         hc_sim_run(sim, 12 * SECOND_US);
         set_blackout(sim, 0, false);
         hc_sim_run(sim, 3 * SECOND_US);
-        ck_assert_uint_eq(playing(sim), 2);
+        ck_assert_uint_eq(hc_sim_playing(sim), 2);
     }
     ck_assert_uint_eq(events(sim, 0, HC_CLIENT_EVENT_RECONNECTED), 6);
     struct hc_crypto_calls seen = hc_crypto_calls();
@@ -121,7 +114,7 @@ START_TEST(a_client_reconnects_repeatedly_and_no_key_seals_twice_with_one_nonce)
 END_TEST
 
 START_TEST(a_client_ignores_a_reset_without_its_connections_token) {
-    struct hc_sim_config config = scenario_config_bare(1, 20, 503);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, 20, 503);
     struct hc_sim *sim = begin(&config);
     struct hc_client *core = hc_sim_client(sim, 0);
     struct hc_reset reset = {.cid = 0};
@@ -140,7 +133,7 @@ END_TEST
 
 START_TEST(resets_are_limited_for_each_address_and_in_total) {
     enum { SECONDS = 2, EACH = 16, ALL = 10000 };
-    struct hc_sim_config config = scenario_config_bare(1, 20, 504);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, 20, 504);
     struct hc_sim *sim = begin(&config);
     struct hc_server *host = hc_sim_host(sim);
     struct hc_address stranger = hc_address_ipv4(192, 0, 2, 1, 5000), other, to;
@@ -180,7 +173,7 @@ struct silence {
 };
 
 static struct silence silence_begin(unsigned clients, uint32_t loss_ppm, uint64_t seed) {
-    struct hc_sim_config config = scenario_config_bare(clients, 50, seed);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, clients, 50, seed);
     config.up.loss_ppm = config.down.loss_ppm = loss_ppm;
     struct hc_sim *sim = begin(&config);
     return (struct silence){.sim = sim, .player = hc_client_player(hc_sim_client(sim, QUIET), 0)};
@@ -195,7 +188,7 @@ static void silence_last(struct silence silence, uint64_t us) {
 static void silence_end(struct silence silence, uint64_t us) {
     set_blackout(silence.sim, QUIET, false);
     hc_sim_run(silence.sim, us);
-    ck_assert_uint_eq(playing(silence.sim), hc_sim_clients(silence.sim));
+    ck_assert_uint_eq(hc_sim_playing(silence.sim), hc_sim_clients(silence.sim));
     ck_assert_uint_eq(hc_client_player(hc_sim_client(silence.sim, QUIET), 0), silence.player);
     check_hashes(silence.sim);
 }
@@ -283,7 +276,7 @@ static void note_wait(void *context, struct hc_sim *sim, unsigned client, const 
 START_TEST(a_client_loses_at_most_a_round_trip_at_each_change_of_address) {
     enum { LATENCY_MS = 60, CLIENTS = 8, CHANGES = 4, TICK_MS = 17 };
     static struct waits waits;
-    struct hc_sim_config config = scenario_config_bare(CLIENTS, LATENCY_MS, 540);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, 540);
     config.hooks.client_received = note_wait;
     config.context = &waits;
     struct hc_sim *sim = begin(&config);
@@ -300,7 +293,7 @@ START_TEST(a_client_loses_at_most_a_round_trip_at_each_change_of_address) {
     }
     printf("%d changes of 8 addresses: waited for %lu ms at most, a round trip is %d ms\n", CHANGES,
            (unsigned long)(longest_us / MS_US), 2 * LATENCY_MS);
-    ck_assert_uint_eq(playing(sim), CLIENTS);
+    ck_assert_uint_eq(hc_sim_playing(sim), CLIENTS);
     ck_assert_uint_eq(host_stats(sim)->moved, CHANGES * CLIENTS);
     // A round trip, a tick at each end, and a tick since the last datagram.
     ck_assert_uint_le(longest_us, (2 * LATENCY_MS + 3 * TICK_MS) * MS_US);
@@ -321,14 +314,14 @@ static bool copy_first(void *context, struct hc_sim *sim, unsigned client, uint8
 
 START_TEST(copies_from_another_address_redirect_no_datagrams) {
     unsigned copies = 0;
-    struct hc_sim_config config = scenario_config_bare(2, 50, 541);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 2, 50, 541);
     config.hooks.tamper = copy_first;
     config.context = &copies;
     struct hc_sim *sim = begin(&config);
     hc_sim_run(sim, 10 * SECOND_US);
     ck_assert_uint_gt(copies, 1000);
     ck_assert_uint_eq(host_stats(sim)->moved, 0);
-    ck_assert_uint_eq(playing(sim), 2);
+    ck_assert_uint_eq(hc_sim_playing(sim), 2);
     for (unsigned c = 0; c < 2; c++)
         ck_assert_uint_eq(hc_client_stats(hc_sim_client(sim, c))->stalls, 0);
     // At most three bytes have answered one, and few datagrams in all.
@@ -353,14 +346,14 @@ static void rotate(struct hc_sim *sim, struct hc_token_ring *ring, uint8_t fill)
 }
 
 START_TEST(a_client_that_plays_through_two_key_rotations_reconnects_with_its_newest_ticket) {
-    struct hc_sim_config config = scenario_config_bare(3, 50, 550);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 3, 50, 550);
     struct hc_sim *sim = begin(&config);
     struct hc_token_ring ring = hc_endpoint_token_ring();
     rotate(sim, &ring, 201);
     hc_sim_run(sim, 2 * SECOND_US);
     rotate(sim, &ring, 202); // the first key is no longer accepted
     hc_sim_run(sim, 2 * SECOND_US);
-    ck_assert_uint_eq(playing(sim), 3);
+    ck_assert_uint_eq(hc_sim_playing(sim), 3);
     set_blackout(sim, 0, true);
     hc_sim_run(sim, 20 * SECOND_US);
     set_blackout(sim, 0, false);
@@ -421,7 +414,7 @@ static void exchange(struct hc_sim *sim, struct messages *messages) {
 
 START_TEST(messages_arrive_once_and_in_order_across_lost_connections) {
     struct messages messages = {.sent = {0}};
-    struct hc_sim_config config = scenario_config_bare(1, 80, 560);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, 80, 560);
     config.up.loss_ppm = config.down.loss_ppm = 250000;
     config.up.duplicate_ppm = config.down.duplicate_ppm = 250000;
     config.up.jitter_us = config.down.jitter_us = 70 * MS_US;

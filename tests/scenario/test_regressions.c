@@ -25,14 +25,14 @@ START_TEST(a_fixed_redundancy_never_stalls_a_client_when_some_datagrams_are_lost
     // With so long a history no input is forced, so lost ones must be sent again.
     static const uint16_t rates[] = {10, 60};
     for (uint32_t i = 0; i < 12; i++) {
-        struct hc_sim_config config = scenario_config_bare(2, 30 + 40 * (i % 3), 201 + i);
+        struct hc_sim_config config =
+            hc_sim_config_players(&hc_arena, 2, 30 + 40 * (i % 3), 201 + i);
         config.up.loss_ppm = config.down.loss_ppm = i % 2 == 0 ? 10000 : 50000;
         config.host.history = 512;
         config.host.tick_rate = rates[i / 6];
         config.client.input_redundancy = 1 + i % 4;
         struct hc_sim *sim = create(&config);
-        for (unsigned c = 0; c < 2; c++)
-            ck_assert(hc_sim_connect(sim, c));
+        ck_assert(hc_sim_connect_all(sim));
         hc_sim_run(sim, 20 * SECOND_US);
         for (unsigned c = 0; c < 2; c++) {
             REQUIRE(state_of(sim, c) == HC_CLIENT_PLAYING, "seed %u: client %u is in state %d",
@@ -50,7 +50,7 @@ END_TEST
 
 START_TEST(a_client_that_restarts_on_its_port_joins_a_full_server_again) {
     for (uint16_t places = 1; places <= 2; places++) {
-        struct hc_sim_config config = scenario_config_bare(places, 50, 220 + places);
+        struct hc_sim_config config = hc_sim_config_players(&hc_arena, places, 50, 220 + places);
         struct hc_sim *sim = create(&config);
         for (unsigned c = 0; c < places; c++) {
             hc_sim_setup(sim, c)->keeps_port = true;
@@ -72,7 +72,7 @@ END_TEST
 
 START_TEST(a_close_frees_the_slots_for_a_client_that_connects_at_once) {
     for (uint32_t i = 0; i < 20; i++) {
-        struct hc_sim_config config = scenario_config_bare(2, 2, 230 + i);
+        struct hc_sim_config config = hc_sim_config_players(&hc_arena, 2, 2, 230 + i);
         config.client.players = 2;
         struct hc_sim *sim = create(&config);
         ck_assert(hc_sim_connect(sim, 0));
@@ -88,7 +88,7 @@ END_TEST
 
 START_TEST(a_client_that_leaves_as_soon_as_it_joins_leaves_no_ghost_despite_reordering) {
     for (uint32_t seed = 250; seed < 290; seed++) {
-        struct hc_sim_config config = scenario_config_bare(1, 150, seed);
+        struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, 150, seed);
         config.up.jitter_us = config.down.jitter_us = 100 * MS_US;
         struct hc_sim *sim = create(&config);
         hc_sim_setup(sim, 0)->keeps_port = true;
@@ -108,7 +108,7 @@ END_TEST
 
 START_TEST(an_older_connect_never_ends_the_newer_session_despite_reordering) {
     for (uint32_t seed = 300; seed < 400; seed++) {
-        struct hc_sim_config config = scenario_config_bare(1, 250, seed);
+        struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, 250, seed);
         config.up.jitter_us = config.down.jitter_us = 250 * MS_US;
         config.up.duplicate_ppm = 300000;
         config.client.timeout_us = 4 * SECOND_US;
@@ -132,7 +132,7 @@ END_TEST
 START_TEST(a_client_follows_a_server_that_stood_still_at_once_and_reports_each_stall) {
     enum { STEP = 5 * MS_US, LATENCY = 50, JITTER = 20, FROZEN_MAX_US = 100 * MS_US };
     for (uint32_t frozen_ms = 200; frozen_ms <= 1000; frozen_ms += 100) {
-        struct hc_sim_config config = scenario_config_bare(1, LATENCY, 340 + frozen_ms);
+        struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, LATENCY, 340 + frozen_ms);
         config.up.jitter_us = config.down.jitter_us = JITTER * MS_US; // old samples may be better
         struct hc_sim *sim = create(&config);
         ck_assert(hc_sim_connect(sim, 0));
@@ -166,7 +166,7 @@ END_TEST
 // ---- Other players' inputs ----------------------------------------------------------------------
 
 START_TEST(no_prediction_uses_an_input_of_the_slots_previous_player) {
-    struct hc_sim_config config = scenario_config_bare(3, 50, 11);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 3, 50, 11);
     config.host.clients = 2;
     struct hc_network_sim_config dead = config.down;
     dead.loss_ppm = HC_NETWORK_SIM_PPM;
@@ -218,7 +218,7 @@ static void count_sent(void *context, struct hc_sim *sim, unsigned client, const
 
 START_TEST(a_leaving_client_sends_close_at_once) {
     struct sent sent = {0};
-    struct hc_sim_config config = scenario_config_bare(1, 0, 360);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, 0, 360);
     config.hooks.client_sent = count_sent;
     config.context = &sent;
     struct hc_sim *sim = create(&config);
@@ -236,7 +236,7 @@ END_TEST
 
 START_TEST(a_client_sends_ten_times_a_second_at_one_tick_a_second) {
     struct sent sent = {0};
-    struct hc_sim_config config = scenario_config_bare(1, 20, 361);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, 20, 361);
     config.host.tick_rate = 1;
     config.hooks.client_sent = count_sent;
     config.context = &sent;
@@ -255,7 +255,7 @@ END_TEST
 START_TEST(messages_during_a_blackout_do_not_displace_snapshots) {
     enum { MESSAGES = 60, BLACKOUT_S = 3, SHOWN_EACH_S = 5 };
     static const uint8_t message[HC_MESSAGE_SIZE_MAX];
-    struct hc_sim_config config = scenario_config_bare(1, 50, 363);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, 50, 363);
     config.host.client_rate = HC_SERVER_CLIENT_RATE_MIN;
     struct hc_sim *sim = create(&config);
     ck_assert(hc_sim_connect(sim, 0));
@@ -289,7 +289,7 @@ END_TEST
 START_TEST(a_low_snapshot_rate_does_not_delay_messages) {
     enum { MESSAGES = 60, WITHIN_S = 6 }; // 60 of 255 bytes, and snapshots, at 4000 bytes/s
     static const uint8_t message[HC_MESSAGE_SIZE_MAX];
-    struct hc_sim_config config = scenario_config_bare(1, 50, 364);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, 50, 364);
     config.host.client_rate = HC_SERVER_CLIENT_RATE_MIN;
     config.host.snapshot_rate = 1;
     struct hc_sim *sim = create(&config);
@@ -310,7 +310,7 @@ START_TEST(a_low_snapshot_rate_does_not_delay_messages) {
 END_TEST
 
 START_TEST(a_client_returns_its_final_tick_without_the_hash) {
-    struct hc_sim_config config = scenario_config_bare(1, 20, 362);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, 20, 362);
     struct hc_sim *sim = create(&config);
     ck_assert(hc_sim_connect(sim, 0));
     hc_sim_run(sim, SECOND_US);

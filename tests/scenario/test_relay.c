@@ -144,7 +144,7 @@ static struct outcome play_with_neighbour(struct setup setup) {
     struct scene *scene = calloc(1, sizeof *scene);
     ck_assert(scene != NULL);
     scene->neighbour = (struct neighbour){.setup = setup};
-    struct hc_sim_config config = scenario_config_bare(CLIENTS, LATENCY_MS, 760);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, 760);
     config.hooks.client_received = client_received;
     config.hooks.stranger_sent = stranger_sent;
     config.hooks.tamper = client_sends;

@@ -14,7 +14,7 @@ enum { CLIENTS = 8, SLOTS = 6 };
 /// Connects, closes or kills a random client.
 static void disturb(struct scenario *scenario, struct hc_rng *rng) {
     unsigned client = hc_rng_below(rng, CLIENTS);
-    enum hc_client_state state = scenario_client_state(scenario, client);
+    enum hc_client_state state = hc_sim_client_state(scenario->sim, client);
     if (state == HC_CLIENT_CLOSED || state == HC_CLIENT_LEAVING) {
         hc_sim_setup(scenario->sim, client)->keeps_port = hc_rng_chance(rng, 300000);
         ck_assert(hc_sim_connect(scenario->sim, client));
@@ -43,9 +43,9 @@ static uint32_t most_joins_of_a_slot(const struct scenario *scenario, uint32_t *
 }
 
 static void play_with_comings_and_goings(uint64_t seed) {
-    struct hc_sim_config config = scenario_config(&hc_arena, CLIENTS, 60, seed);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, 60, seed);
     struct hc_rng rng = hc_rng_init(seed, 1);
-    config.up = config.down = scenario_link(60, 10);
+    config.up = config.down = hc_sim_link(60, 10);
     config.up.jitter_us = config.down.jitter_us = 40 * MS_US;
     config.host.clients = SLOTS;
     config.host.timeout_us = 2 * SECOND_US;
@@ -58,12 +58,12 @@ static void play_with_comings_and_goings(uint64_t seed) {
         disturb(scenario, &rng);
         hc_sim_run(scenario->sim, hc_rng_below(&rng, 250 * MS_US));
     }
-    scenario->hands_off = true;
-    scenario_set_links(scenario, scenario_link(60, 0));
+    hc_sim_release_keys(scenario->sim);
+    hc_sim_set_links(scenario->sim, hc_sim_link(60, 0));
     hc_sim_run(scenario->sim, 4 * SECOND_US);
     unsigned agreeing = 0;
     for (unsigned i = 0; i < CLIENTS; i++) {
-        if (scenario_client_state(scenario, i) != HC_CLIENT_PLAYING)
+        if (hc_sim_client_state(scenario->sim, i) != HC_CLIENT_PLAYING)
             continue;
         scenario_check_final(scenario, i);
         agreeing++;
@@ -87,16 +87,16 @@ START_TEST(joins_and_leaves_during_rewinds_leave_one_history) {
 END_TEST
 
 START_TEST(a_late_joiner_agrees_with_the_server) {
-    struct hc_sim_config config = scenario_config(&hc_arena, 4, 80, 91);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 4, 80, 91);
     struct scenario *scenario = scenario_create(&config);
     for (unsigned i = 0; i < 3; i++)
         ck_assert(hc_sim_connect(scenario->sim, i));
     hc_sim_run(scenario->sim, 10 * SECOND_US);
     ck_assert(hc_sim_connect(scenario->sim, 3));
     hc_sim_run(scenario->sim, 3 * SECOND_US);
-    scenario->hands_off = true;
+    hc_sim_release_keys(scenario->sim);
     hc_sim_run(scenario->sim, 2 * SECOND_US);
-    ck_assert_int_eq(scenario_client_state(scenario, 3), HC_CLIENT_PLAYING);
+    ck_assert_int_eq(hc_sim_client_state(scenario->sim, 3), HC_CLIENT_PLAYING);
     for (unsigned i = 0; i < 4; i++)
         scenario_check_final(scenario, i);
     scenario_check_hashes(scenario);
@@ -105,7 +105,7 @@ START_TEST(a_late_joiner_agrees_with_the_server) {
 END_TEST
 
 START_TEST(a_leave_frees_the_slot_for_the_next_client) {
-    struct hc_sim_config config = scenario_config(&hc_arena, 2, 30, 92);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 2, 30, 92);
     config.host.clients = 1;
     struct scenario *scenario = scenario_create(&config);
     ck_assert(hc_sim_connect(scenario->sim, 0));
@@ -113,13 +113,13 @@ START_TEST(a_leave_frees_the_slot_for_the_next_client) {
     hc_player player = hc_client_player(hc_sim_client(scenario->sim, 0), 0);
     hc_sim_leave(scenario->sim, 0);
     hc_sim_run(scenario->sim, SECOND_US);
-    ck_assert_int_eq(scenario_client_state(scenario, 0), HC_CLIENT_CLOSED);
+    ck_assert_int_eq(hc_sim_client_state(scenario->sim, 0), HC_CLIENT_CLOSED);
     ck_assert_int_eq(hc_sim_events(scenario->sim, 0)->last.kind, HC_CLIENT_EVENT_CLOSED);
     ck_assert_int_eq(hc_sim_events(scenario->sim, 0)->last.close, HC_CLOSE_LEFT);
     ck_assert_uint_eq(hc_server_clients(hc_sim_host(scenario->sim)), 0);
     ck_assert(hc_sim_connect(scenario->sim, 1));
     hc_sim_run(scenario->sim, SECOND_US);
-    ck_assert_int_eq(scenario_client_state(scenario, 1), HC_CLIENT_PLAYING);
+    ck_assert_int_eq(hc_sim_client_state(scenario->sim, 1), HC_CLIENT_PLAYING);
     ck_assert_uint_eq(hc_client_player(hc_sim_client(scenario->sim, 1), 0), player);
     record_check_plain(scenario->record);
     scenario_destroy(scenario);

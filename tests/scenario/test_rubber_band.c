@@ -17,22 +17,15 @@ struct trial {
     struct prediction_check *checks[SCENARIO_CLIENTS_MAX];
 };
 
-static void compare(struct scenario *scenario, unsigned client) {
-    struct trial *trial = scenario->context;
-    if (trial->checks[client] != NULL)
-        prediction_check_compare(trial->checks[client], scenario);
-}
-
 static struct trial begin(const struct hc_game *game, unsigned clients,
                           struct hc_network_sim_config link, bool show_head, uint64_t seed) {
-    struct hc_sim_config config = scenario_config(game, clients, LATENCY_MS, seed);
+    struct hc_sim_config config = hc_sim_config_players(game, clients, LATENCY_MS, seed);
     config.client.input_delay = 0;
     config.host_test.show_head = show_head;
     config.up = config.down = link;
     struct trial trial = {.scenario = scenario_create(&config)};
     for (unsigned i = 0; i < clients; i++)
         trial.checks[i] = prediction_check_create(trial.scenario, i);
-    trial.scenario->client_changed = compare;
     return trial;
 }
 
@@ -60,8 +53,7 @@ static void check_never_wrong(const struct trial *trial, uint64_t ticks, const c
 static void run_trial(const struct hc_game *game, unsigned clients,
                       struct hc_network_sim_config link, uint64_t seed, const char *label) {
     struct trial trial = begin(game, clients, link, false, seed);
-    trial.scenario->context = &trial;
-    scenario_join_all(trial.scenario);
+    ck_assert(hc_sim_join_all(trial.scenario->sim));
     hc_sim_run(trial.scenario->sim, 20 * SECOND_US);
     check_never_wrong(&trial, 20 * 60, label);
     scenario_check_hashes(trial.scenario);
@@ -69,42 +61,41 @@ static void run_trial(const struct hc_game *game, unsigned clients,
 }
 
 START_TEST(own_predictions_equal_the_same_game_played_alone) {
-    run_trial(&hc_arena, 1, scenario_link(LATENCY_MS, 0), 11, "arena");
-    run_trial(&lanes, 1, scenario_link(LATENCY_MS, 0), 12, "lanes");
+    run_trial(&hc_arena, 1, hc_sim_link(LATENCY_MS, 0), 11, "arena");
+    run_trial(&lanes, 1, hc_sim_link(LATENCY_MS, 0), 12, "lanes");
 }
 END_TEST
 
 START_TEST(own_predictions_equal_the_same_game_played_alone_under_loss) {
-    run_trial(&hc_arena, 1, scenario_link(LATENCY_MS, 20), 13, "arena, 20 % loss");
-    run_trial(&lanes, 1, scenario_link(LATENCY_MS, 20), 14, "lanes, 20 % loss");
+    run_trial(&hc_arena, 1, hc_sim_link(LATENCY_MS, 20), 13, "arena, 20 % loss");
+    run_trial(&lanes, 1, hc_sim_link(LATENCY_MS, 20), 14, "lanes, 20 % loss");
 }
 END_TEST
 
 START_TEST(own_predictions_equal_the_same_game_played_alone_under_jitter) {
-    struct hc_network_sim_config link = scenario_link(LATENCY_MS, 0);
+    struct hc_network_sim_config link = hc_sim_link(LATENCY_MS, 0);
     link.jitter_us = 50 * MS_US;
     run_trial(&hc_arena, 1, link, 15, "arena, 50 ms of jitter");
 }
 END_TEST
 
 START_TEST(eight_players_far_apart_are_each_predicted_as_if_alone) {
-    run_trial(&lanes, 8, scenario_link(LATENCY_MS, 0), 16, "lanes of eight");
-    run_trial(&lanes, 8, scenario_link(LATENCY_MS, 20), 17, "lanes of eight, 20 % loss");
+    run_trial(&lanes, 8, hc_sim_link(LATENCY_MS, 0), 16, "lanes of eight");
+    run_trial(&lanes, 8, hc_sim_link(LATENCY_MS, 20), 17, "lanes of eight, 20 % loss");
 }
 END_TEST
 
 START_TEST(own_predictions_are_right_again_after_a_blackout_of_a_second) {
-    struct trial trial = begin(&hc_arena, 1, scenario_link(LATENCY_MS, 0), false, 18);
-    trial.scenario->context = &trial;
-    scenario_join_all(trial.scenario);
+    struct trial trial = begin(&hc_arena, 1, hc_sim_link(LATENCY_MS, 0), false, 18);
+    ck_assert(hc_sim_join_all(trial.scenario->sim));
     hc_sim_run(trial.scenario->sim, 5 * SECOND_US);
     check_never_wrong(&trial, 5 * 60, "before the blackout");
-    scenario_set_links(trial.scenario, scenario_link(LATENCY_MS, 100));
+    hc_sim_set_links(trial.scenario->sim, hc_sim_link(LATENCY_MS, 100));
     hc_sim_run(trial.scenario->sim, SECOND_US);
-    scenario_set_links(trial.scenario, scenario_link(LATENCY_MS, 0));
+    hc_sim_set_links(trial.scenario->sim, hc_sim_link(LATENCY_MS, 0));
     hc_sim_run(trial.scenario->sim, 2 * SECOND_US);
-    ck_assert_int_eq(scenario_client_state(trial.scenario, 0), HC_CLIENT_PLAYING);
-    prediction_check_restart(trial.checks[0], trial.scenario);
+    ck_assert_int_eq(hc_sim_client_state(trial.scenario->sim, 0), HC_CLIENT_PLAYING);
+    prediction_check_restart(trial.checks[0]);
     hc_sim_run(trial.scenario->sim, 10 * SECOND_US);
     check_never_wrong(&trial, 10 * 60, "after it");
     scenario_check_hashes(trial.scenario);
@@ -113,9 +104,8 @@ START_TEST(own_predictions_are_right_again_after_a_blackout_of_a_second) {
 END_TEST
 
 START_TEST(the_same_measure_finds_wrong_predictions_with_snapshots_of_the_head) {
-    struct trial naive = begin(&hc_arena, 1, scenario_link(LATENCY_MS, 0), true, 11);
-    naive.scenario->context = &naive;
-    scenario_join_all(naive.scenario);
+    struct trial naive = begin(&hc_arena, 1, hc_sim_link(LATENCY_MS, 0), true, 11);
+    ck_assert(hc_sim_join_all(naive.scenario->sim));
     hc_sim_run(naive.scenario->sim, 20 * SECOND_US);
     struct prediction_count count = prediction_check_count(naive.checks[0]);
     printf("a server that shows its head: %lu of %lu predicted ticks wrong (%lu %%), %lu of %lu "

@@ -1,5 +1,5 @@
 /// The server's ticks follow its schedule, and snapshots their rate.
-#include "tests/scenario/scenario.h"
+#include "tests/sim/players.h"
 
 #include "hindcast/arena.h"
 #include "server/state.h"
@@ -75,7 +75,7 @@ static void host_ticked(void *context, struct hc_sim *sim) {
 }
 
 START_TEST(snapshots_of_every_third_tick_show_clients_at_all_distances_the_same_ticks) {
-    struct hc_sim_config config = scenario_config_bare(CLIENTS, 20, 7);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, 20, 7);
     struct sent sent = {.counts = false};
     config.host.snapshot_rate = (uint16_t)(config.host.tick_rate / EVERY);
     config.hooks.host_ticked = host_ticked;
@@ -83,7 +83,7 @@ START_TEST(snapshots_of_every_third_tick_show_clients_at_all_distances_the_same_
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
     for (unsigned i = 0; i < CLIENTS; i++) {
-        struct hc_network_sim_config link = scenario_link(20 + 18 * i, 0);
+        struct hc_network_sim_config link = hc_sim_link(20 + 18 * i, 0);
         hc_sim_set_link(sim, i, &link, &link);
         ck_assert(hc_sim_connect(sim, i));
     }

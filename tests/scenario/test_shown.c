@@ -39,7 +39,7 @@ static void draw(const struct hc_client *client, uint64_t now_us, uint64_t seen[
 }
 
 static struct scenario *begin(void) {
-    struct hc_sim_config config = scenario_config(&hc_arena, CLIENTS, 60, 7);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, 60, 7);
     return scenario_create(&config);
 }
 
@@ -51,7 +51,7 @@ START_TEST(every_visible_entity_is_drawn_once) {
     hc_sim_connect(scenario->sim, 0);
     ck_assert(!hc_client_show_next(hc_sim_client(scenario->sim, 0), 0, &next, &shown));
     ck_assert(!hc_client_show(hc_sim_client(scenario->sim, 0), 0, HC_REFEREE, &shown));
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     for (unsigned i = 0; i < SECONDS * 20; i++) {
         hc_sim_run(scenario->sim, SECOND_US / 20);
         for (unsigned c = 0; c < CLIENTS; c++)
@@ -64,10 +64,10 @@ START_TEST(every_visible_entity_is_drawn_once) {
 END_TEST
 
 START_TEST(drawn_field_is_between_those_of_two_ticks_in_its_own_unit) {
-    struct hc_sim_config config = scenario_config(&hc_arena, CLIENTS, 60, 7);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, 60, 7);
     config.client.smoothing_us = 0;
     struct scenario *scenario = scenario_create(&config);
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     const struct hc_client *client = hc_sim_client(scenario->sim, 0);
     const struct hc_world *world = hc_client_world(client);
     const struct hc_timeline *timeline = hc_client_timeline(client);
@@ -101,7 +101,7 @@ END_TEST
 START_TEST(field_of_another_kind_aborts) {
     struct scenario *scenario = begin();
     struct hc_client_shown shown;
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     ck_assert(hc_client_show(hc_sim_client(scenario->sim, 0), hc_sim_client_now(scenario->sim, 0),
                              HC_REFEREE, &shown));
     ck_assert_double_ge(HC_SHOWN(&shown, struct hc_arena_referee, clock), 0);

@@ -11,13 +11,14 @@
 enum { CLIENTS = 4, VICTIM = 1, LATENCY_MS = 60 };
 
 /// Fails the test if a client predicts beyond its limit.
-static void check_limit(struct scenario *scenario, unsigned client) {
-    const struct hc_client *core = hc_sim_client(scenario->sim, client);
+static void check_limit(void *context, struct hc_sim *sim, unsigned client) {
+    const struct hc_client *core = hc_sim_client(sim, client);
     hc_tick shown, as_of;
+    (void)context;
     if (!hc_client_snapshot(core, &shown, &as_of))
         return;
     hc_tick head = hc_timeline_head(hc_client_timeline(core));
-    REQUIRE(head <= shown + hc_sim_config(scenario->sim)->client.prediction_limit,
+    REQUIRE(head <= shown + hc_sim_config(sim)->client.prediction_limit,
             "client %u predicts %u, but has seen %u", client, head, shown);
 }
 
@@ -26,19 +27,19 @@ static uint64_t snapshots_of(const struct scenario *scenario, unsigned client) {
 }
 
 START_TEST(a_blackout_stalls_only_its_client) {
-    struct hc_sim_config config = scenario_config(&hc_arena, CLIENTS, LATENCY_MS, 141);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, 141);
     struct scenario *scenario = scenario_create(&config);
-    scenario->client_changed = check_limit;
-    scenario_join_all(scenario);
+    hc_sim_observe(scenario->sim, &(struct hc_sim_hooks){.client_changed = check_limit}, NULL);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, 3 * SECOND_US);
     uint64_t before[CLIENTS];
     for (unsigned i = 0; i < CLIENTS; i++)
         before[i] = snapshots_of(scenario, i);
-    struct hc_network_sim_config dead = scenario_link(LATENCY_MS, 100),
-                                 good = scenario_link(LATENCY_MS, 0);
+    struct hc_network_sim_config dead = hc_sim_link(LATENCY_MS, 100),
+                                 good = hc_sim_link(LATENCY_MS, 0);
     hc_sim_set_link(scenario->sim, VICTIM, &dead, &dead);
     hc_sim_run(scenario->sim, 2 * SECOND_US);
-    ck_assert_int_eq(scenario_client_state(scenario, VICTIM), HC_CLIENT_STALLED);
+    ck_assert_int_eq(hc_sim_client_state(scenario->sim, VICTIM), HC_CLIENT_STALLED);
     ck_assert_uint_eq(hc_sim_events(scenario->sim, VICTIM)->count[HC_CLIENT_EVENT_STALLED], 1);
     ck_assert_uint_eq(hc_sim_events(scenario->sim, VICTIM)->last.kind, HC_CLIENT_EVENT_STALLED);
     for (unsigned i = 0; i < CLIENTS; i++)
@@ -46,7 +47,7 @@ START_TEST(a_blackout_stalls_only_its_client) {
             ck_assert_uint_ge(snapshots_of(scenario, i) - before[i], 119);
     hc_sim_set_link(scenario->sim, VICTIM, &good, &good);
     hc_sim_run(scenario->sim, SECOND_US);
-    ck_assert_int_eq(scenario_client_state(scenario, VICTIM), HC_CLIENT_PLAYING);
+    ck_assert_int_eq(hc_sim_client_state(scenario->sim, VICTIM), HC_CLIENT_PLAYING);
     // Right after the blackout it may stall again until its inputs are acked.
     const struct hc_client_stats *stats = hc_client_stats(hc_sim_client(scenario->sim, VICTIM));
     const struct hc_sim_events *events = hc_sim_events(scenario->sim, VICTIM);
@@ -54,7 +55,7 @@ START_TEST(a_blackout_stalls_only_its_client) {
     ck_assert_uint_eq(events->count[HC_CLIENT_EVENT_STALLED], stats->stalls);
     ck_assert_uint_eq(events->count[HC_CLIENT_EVENT_UNSTALLED], stats->stalls);
     ck_assert_uint_ge(stats->stalled_ticks, 120 - config.client.prediction_limit);
-    scenario->hands_off = true;
+    hc_sim_release_keys(scenario->sim);
     hc_sim_run(scenario->sim, 3 * SECOND_US);
     hc_tick server = hc_timeline_head(hc_server_timeline(hc_sim_host(scenario->sim)));
     for (unsigned i = 0; i < CLIENTS; i++) {
@@ -70,25 +71,19 @@ START_TEST(a_blackout_stalls_only_its_client) {
 }
 END_TEST
 
-static void compare(struct scenario *scenario, unsigned client) {
-    check_limit(scenario, client);
-    prediction_check_compare(scenario->context, scenario);
-}
-
 START_TEST(own_predictions_are_right_again_after_a_stall) {
-    struct hc_sim_config config = scenario_config(&hc_arena, 1, LATENCY_MS, 142);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, LATENCY_MS, 142);
     config.client.input_delay = 0;
     struct scenario *scenario = scenario_create(&config);
     struct prediction_check *check = prediction_check_create(scenario, 0);
-    scenario->context = check;
-    scenario->client_changed = compare;
-    scenario_join_all(scenario);
+    hc_sim_observe(scenario->sim, &(struct hc_sim_hooks){.client_changed = check_limit}, NULL);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, 2 * SECOND_US);
-    scenario_set_links(scenario, scenario_link(LATENCY_MS, 100));
+    hc_sim_set_links(scenario->sim, hc_sim_link(LATENCY_MS, 100));
     hc_sim_run(scenario->sim, 2 * SECOND_US);
-    scenario_set_links(scenario, scenario_link(LATENCY_MS, 0));
+    hc_sim_set_links(scenario->sim, hc_sim_link(LATENCY_MS, 0));
     hc_sim_run(scenario->sim, 2 * SECOND_US);
-    prediction_check_restart(check, scenario);
+    prediction_check_restart(check);
     hc_sim_run(scenario->sim, 5 * SECOND_US);
     struct prediction_count count = prediction_check_count(check);
     ck_assert_uint_gt(count.predicted, 290);
@@ -100,25 +95,25 @@ START_TEST(own_predictions_are_right_again_after_a_stall) {
 END_TEST
 
 START_TEST(a_client_with_a_fixed_redundancy_recovers_from_a_stall) {
-    struct hc_sim_config config = scenario_config(&hc_arena, 2, LATENCY_MS, 143);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 2, LATENCY_MS, 143);
     config.client.prediction_limit = 40;
     config.client.input_redundancy = 4;
     struct scenario *scenario = scenario_create(&config);
-    scenario_join_all(scenario);
+    ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, 3 * SECOND_US);
-    struct hc_network_sim_config dead = scenario_link(LATENCY_MS, 100),
-                                 good = scenario_link(LATENCY_MS, 0);
+    struct hc_network_sim_config dead = hc_sim_link(LATENCY_MS, 100),
+                                 good = hc_sim_link(LATENCY_MS, 0);
     hc_sim_set_link(scenario->sim, VICTIM, &dead, &dead);
     hc_sim_run(scenario->sim, 2 * SECOND_US);
-    ck_assert_int_eq(scenario_client_state(scenario, VICTIM), HC_CLIENT_STALLED);
+    ck_assert_int_eq(hc_sim_client_state(scenario->sim, VICTIM), HC_CLIENT_STALLED);
     hc_sim_set_link(scenario->sim, VICTIM, &good, &good);
     // Inputs that were lost for good leave the window within a second or so.
     hc_sim_run(scenario->sim, 3 * SECOND_US);
     for (unsigned n = 0; n < 100; n++) {
-        ck_assert_int_eq(scenario_client_state(scenario, VICTIM), HC_CLIENT_PLAYING);
+        ck_assert_int_eq(hc_sim_client_state(scenario->sim, VICTIM), HC_CLIENT_PLAYING);
         hc_sim_run(scenario->sim, 20 * MS_US);
     }
-    scenario->hands_off = true;
+    hc_sim_release_keys(scenario->sim);
     hc_sim_run(scenario->sim, 2 * SECOND_US);
     scenario_check_final(scenario, VICTIM);
     scenario_destroy(scenario);

@@ -1,5 +1,5 @@
 /// The tickets with which clients reconnect.
-#include "tests/scenario/scenario.h"
+#include "tests/sim/players.h"
 
 #include "client/client.h"
 #include "hindcast/arena.h"
@@ -10,7 +10,7 @@ enum { CLIENTS = 2 };
 START_TEST(every_ticket_has_a_secret_of_its_own) {
     static const uint8_t zeros[HC_TOKEN_SECRET_SIZE];
     struct hc_credential before[CLIENTS], after[CLIENTS];
-    struct hc_sim_config config = scenario_config_bare(CLIENTS, 20, 3);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, 20, 3);
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
     for (unsigned i = 0; i < CLIENTS; i++) {
