@@ -8,9 +8,9 @@
 Plays every fault of tests/storm/faults.py and tests/faults/timeline.py, and `count` mutants (100)
 drawn from `seed` (1); or only the faults of those names and all mutants of those places. For each it
 compiles the changed file alone, links it with the tests that use it, one at a time, and plays them up to
-the first that fails, does not end, or crashes. The test that the fault names as `found_by` is the first,
-those named after the file follow, then the cheapest. A mutant is drawn anew if it does not compile,
-compiles to the same, or is harmless (tests/faults/harmless.py).
+the first that fails, does not end, or crashes: first the one that the fault names as `found_by`, then those
+that other faults of the file name, then those named after the file, then the cheapest. A mutant is drawn
+anew if it does not compile, compiles to the same, or is harmless (tests/faults/harmless.py).
 
 Prints a table: the change, and the test that found it. build/planted keeps the build and all outcomes,
 so an interrupted run goes on where it was, and a change of the sources repeats only what depends on it.
@@ -42,6 +42,12 @@ FAULTS = {**faults.FAULTS, **{f"timeline/{name}": fault for name, fault in timel
 found_by: Counter[str] = Counter()  # kinds of tests
 
 
+def finders_of(file: str) -> list[str]:
+    """The tests that have found faults of the file, those of most faults first."""
+    counts = Counter(fault.found_by for fault in FAULTS.values() if fault.file == file)
+    return [name for name, _ in counts.most_common()]
+
+
 @contextlib.contextmanager
 def stage(name: str):
     """Prints how long it takes, also in seconds of processor time, which other programs lengthen little."""
@@ -69,7 +75,8 @@ def play_faults(suite: Suite, names: list[str]) -> int:
     """Returns how many were found."""
     def work(name: str) -> Outcome:
         fault = FAULTS[name]
-        return suite.judge(fault.file, planted_text(name, fault), FAULT_SEEDS, fault.found_by)
+        return suite.judge(fault.file, planted_text(name, fault), FAULT_SEEDS,
+                           [fault.found_by, *finders_of(fault.file)])
 
     found = 0
     for name, outcome in zip(names, each(names, work)):
@@ -92,7 +99,8 @@ def play_mutants(suite: Suite, source, count: int) -> tuple[int, int]:
                 mutant = next(source, None)
             if mutant is None:
                 return None
-            outcome = suite.judge(mutant.file, mutant.apply(text_of(mutant.file)), MUTANT_SEEDS)
+            outcome = suite.judge(mutant.file, mutant.apply(text_of(mutant.file)), MUTANT_SEEDS,
+                                  finders_of(mutant.file))
             if outcome.by != NOTHING:
                 return mutant, outcome
 

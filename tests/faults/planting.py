@@ -31,7 +31,7 @@ class Fault(NamedTuple):
     what: str  # the rule that it breaks
     find: str
     replace: str
-    found_by: str = ""  # the test that is played first, because it has found the fault before
+    found_by: str = ""  # the step that is played first, because it has found the fault before
 
 
 @functools.cache
@@ -87,6 +87,8 @@ class Ground:
             fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             sys.exit(f"another program plants faults in {GROUND}")
+        for left in GROUND.glob("tmp*"):  # of a program that was killed
+            shutil.rmtree(left)
         self.copy_sources()
         if not (self.objects / "build.ninja").exists():
             run("cmake", "-S", self.tree, "-B", self.objects, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=None",

@@ -1,5 +1,5 @@
-"""The tests of the suite that may find a changed file: a known one and those of the file's own name first,
-then the cheapest first."""
+"""The tests of the suite that may find a changed file: those that have found changes of it and those of the
+file's own name first, then the cheapest first."""
 
 import functools
 import json
@@ -17,7 +17,7 @@ from planting import GROUND, WORKERS, Ground, Planted, digest_of, planted, run
 
 PROGRAMS = r"tests/test_\w+|bin/(fuzz_\w+|exact_histories|hc_storm)"
 LABELS = {"unit", "scenario", "corpus"}  # of ctest
-HISTORIES = 1000
+HISTORIES = (30, 1000)  # of exact_histories
 STORM = "hc_storm"
 # The tests that end in so many seconds with the sources as they are, and the seeds after them.
 TIERS = ((3, (1, 20)), (12, (21, 100)), (3600, (101, 300)), (3600, (301, 2000)))
@@ -86,7 +86,8 @@ def tests_of(ground: Ground) -> list[Step]:
         if program.startswith(objects):
             steps.append(Step(test["name"], program[len(objects) + 1:],
                               tuple(text.replace(tree, "{tree}") for text in arguments), None))
-    return [*steps, Step("exact_histories", "bin/exact_histories", ("--histories", str(HISTORIES)), None)]
+    return steps + [Step(f"exact_histories {count}", "bin/exact_histories", ("--histories", str(count)), None)
+                    for count in HISTORIES]
 
 
 class Suite:
@@ -146,16 +147,17 @@ class Suite:
             return [storm(int(found[1]), int(found[2]))]
         return [step for step in self.tests if step.name == name]
 
-    def steps_for(self, file: str, seeds: int, first: str):
+    def steps_for(self, file: str, seeds: int, first: list[str]):
         """The steps in their order, up to so many seeds. Some come twice."""
-        yield from self.named(first)
+        for name in first:
+            yield from self.named(name)
         yield from (step for step in self.tests if step.name.endswith(f"_{Path(file).stem}"))
         for number, (_, some) in enumerate(TIERS):
             yield from self.tier(number)
             if some[1] <= seeds:
                 yield storm(*some)
 
-    def judge(self, file: str, text: str, seeds: int, first: str = "") -> Outcome:
+    def judge(self, file: str, text: str, seeds: int, first: list[str]) -> Outcome:
         """Plays the steps with `text` as the file's, `first` first, up to the first that fails. Steps that
         passed in an earlier run are not played again."""
         key = f"{file} {digest_of(text)}"

@@ -33,30 +33,35 @@ FAULTS = {
         "entities near the old position are not stepped again",
         "        if (move->had && is_near(tl, row->grid, row->states, e, move->from))\n            set_bit(row->again, e);\n",
         "",
+        found_by="exact_histories 30",
     ),
     "new-position": Fault(
         SPREAD,
         "entities near the new position are not stepped again",
         "        if (move->has && is_near(tl, row->grid, row->states, e, move->to))\n            set_bit(row->again, e);\n",
         "",
+        found_by="exact_histories 30",
     ),
     "owner": Fault(
         SPREAD,
         "entities of the same owner are not stepped again",
         "        hc_spread_mark_owned(tl, row, world->owner_of[entity]);\n",
         "        (void)row;\n",
+        found_by="exact_histories 30",
     ),
     "referee-readers": Fault(
         SPREAD,
         "readers of a changed group of the referee are not stepped again",
         "        mark_readers(tl, row, was == is ? changed_groups(tl, old, new) : UINT8_MAX);\n",
         "        (void)mark_readers, (void)changed_groups, (void)old, (void)new;\n",
+        found_by="exact_histories 30",
     ),
     "referee-reads": Fault(
         SPREAD,
         "a changed reduction does not step the referee again",
         "    memcpy(given, fresh, bytes);\n    hc_spread_mark(tl, row, HC_REFEREE);\n",
         "    memcpy(given, fresh, bytes);\n",
+        found_by="exact_histories 1000",
     ),
     "referee-held": Fault(
         SPREAD,
@@ -64,102 +69,119 @@ FAULTS = {
         "    if (is_player(world, entity) && (was == HC_UNKNOWN) != (is == HC_UNKNOWN))\n"
         "        hc_spread_mark(tl, row, HC_REFEREE);\n",
         "",
+        found_by="exact_histories 1000",
     ),
     "index": Fault(
         SPREAD,
         "the index of a tick is not patched when a state in it changes",
         "        move_in_grid(tl, row, entity, &move);\n",
         "        (void)move_in_grid;\n",
+        found_by="exact_histories 30",
     ),
     "neighbour-order": Fault(
         SPREAD,
         "neighbours come in the order of the index",
         "        for (; to > 0 && near[to - 1] > e; to--)\n            near[to] = near[to - 1];\n",
         "",
+        found_by="exact_histories 30",
     ),
     "past-readers": Fault(
         SPREAD,
         "the steps that have looked back at a changed state are not taken again",
         "            mark_past(tl, row, entity, &move);\n",
         "            (void)mark_past;\n",
+        found_by="exact_histories 30",
     ),
     "past-old-position": Fault(
         SPREAD,
         "steps near the old position of an entity in the past are not taken again",
         "            if (move->had && is_near(tl, later.grid, later.states, e, move->from))\n                set_bit(later.again, e);\n",
         "",
+        found_by="exact_histories 1000",
     ),
     "past-new-position": Fault(
         SPREAD,
         "steps near the new position of an entity in the past are not taken again",
         "            if (move->has && is_near(tl, later.grid, later.states, e, move->to))\n                set_bit(later.again, e);\n",
         "",
+        found_by="exact_histories 1000",
     ),
     "past-owner": Fault(
         SPREAD,
         "steps that have looked back at a state of their owner are not taken again",
         "            if ((later.past[e] & bit) != 0)\n                set_bit(later.again, e);\n",
         "",
+        found_by="exact_histories 30",
     ),
     "past-too-short": Fault(
         RING,
         "the ring holds a tick too few for a look back from its oldest tick",
         "           timeline->config.world->game->lookback;\n",
         "           timeline->config.world->game->lookback * 15 / 16;\n",
+        found_by="exact_histories 30",
     ),
     "past-before-restart": Fault(
         SPREAD,
         "a look back reads ticks before a restart",
         "    if (ago > scene->tick - tl->begin) // no tick is older\n",
         "    if (ago > scene->tick)\n",
+        found_by="exact_histories 30",
     ),
     "authoritative-overwritten": Fault(
         STEPPING,
         "a change of an earlier tick overwrites an authoritative state",
         "        if (authoritative != NULL) {\n",
         "        if (authoritative != NULL && false) {\n",
+        found_by="exact_histories 30",
     ),
     "older-as-of": Fault(
         TIMELINE,
         "a state of an older as_of replaces a newer one",
         "        if (*held != HC_NO_TICK && *held >= as_of)\n            continue;\n",
         "",
+        found_by="exact_histories 30",
     ),
     "authoritative-outlives-tick": Fault(
         STEPPING,
         "an authoritative state stays in the ring for the next tick of its slot",
         "    if (tl->config.replica)\n        clear_authoritative",
         "    if (tl->config.replica && tick < hc_ring_slots(tl))\n        clear_authoritative",
+        found_by="exact_histories 30",
     ),
     "received-forgotten": Fault(
         TIMELINE,
         "the next tick of a slot does not know that it must forget an authoritative state",
         "        row.received[e / 64] |= UINT64_C(1) << e % 64;\n",
         "",
+        found_by="exact_histories 30",
     ),
     "unknown-keeps-state": Fault(
         STEPPING,
         "an unknown entity has the state that its slot held at a former tick",
         "            memset(next->states + e * stride, 0, 8 * stride);\n",
         "            memset(next->states + e * stride, 0, stride);\n",
+        found_by="exact_histories 30",
     ),
     "before-restart": Fault(
         RING,
         "ticks before a restart are stepped again",
         "    return tick >= timeline->oldest && tick < timeline->head;\n",
         "    return tick + 1 >= timeline->oldest && tick < timeline->head;\n",
+        found_by="exact_histories 30",
     ),
     "roster-change-unread": Fault(
         TIMELINE,
         "a late roster change does not step its player again",
         "        hc_spread_mark_owned(tl, &row, player);\n",
         "        (void)row;\n",
+        found_by="exact_histories 30",
     ),
     "no-new-prediction": Fault(
         INPUTS,
         "a late input changes only its own slot, not the predictions from it",
         "        if (t > from && (has_base(in, cell)",
         "        if (t >= from || (has_base(in, cell)",
+        found_by="exact_histories 30",
     ),
     "equals-prediction": Fault(
         INPUTS,
@@ -169,6 +191,7 @@ FAULTS = {
         "        memcmp(in->effective + cell * input_size(in), input, input_size(in)) != 0)\n"
         "        refresh(in, player, tick);\n"
         "    if (!in->replica)\n        renew_inputs_through(in, player);\n",
+        found_by="exact_histories 30",
     ),
     "base-across-join": Fault(
         INPUTS,
@@ -177,6 +200,7 @@ FAULTS = {
         "    return has_base",
         "    if (in->roster_change[cell] == HC_ROSTER_LEAVE)\n        return HC_NO_TICK;\n"
         "    return has_base",
+        found_by="exact_histories 30",
     ),
     "base-across-leave": Fault(
         INPUTS,
@@ -185,6 +209,7 @@ FAULTS = {
         "    return has_base",
         "    if (in->roster_change[cell] == HC_ROSTER_JOIN)\n        return HC_NO_TICK;\n"
         "    return has_base",
+        found_by="exact_histories 30",
     ),
     "forced-is-base": Fault(
         INPUTS,
@@ -195,24 +220,28 @@ FAULTS = {
         "               input_size(in));\n"
         "    return (in->slot[cell] == HC_SLOT_KNOWN || in->slot[cell] == HC_SLOT_FORCED) &&\n"
         "           ",
+        found_by="exact_histories 30",
     ),
     "base-leaves-ring": Fault(
         INPUTS,
         "a prediction base is dropped when its slot leaves the ring",
         "    in->past_base[player] = base;\n",
         "    in->past_base[player] = HC_NO_TICK;\n",
+        found_by="exact_histories 30",
     ),
     "vacant-before": Fault(
         VACANCY,
         "a player that is alive at the next tick before that is computed again counts as vacant",
         "        uint64_t used = ((a | b) & HC_PRESENCE_ALIVE_BITS) | (at->again ? a ^ b : 0);\n",
         "        uint64_t used = a & HC_PRESENCE_ALIVE_BITS;\n        (void)b;\n",
+        found_by="exact_histories 30",
     ),
     "vacant-joins": Fault(
         VACANCY,
         "a player that joins counts as vacant",
         "    return hc_world_player(world, next_change(tl, at->row->tick, player, end));\n",
         "    (void)next_change, (void)player;\n    return hc_world_player(world, end);\n",
+        found_by="exact_histories 30",
     ),
 }
 

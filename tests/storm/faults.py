@@ -17,6 +17,7 @@ FAULTS = {
         "A(p) is one tick too new: a missing input counts as known",
         "    return tl->inputs.inputs_through[player];\n",
         "    return tl->inputs.inputs_through[player] + 1;\n",
+        found_by="unit_timeline",
     ),
     "complete-over-gap": Fault(
         "common/inputs.c",
@@ -27,12 +28,14 @@ FAULTS = {
         "            (next == in->last ||\n"
         "             in->slot[hc_inputs_cell(in, player, next + 1)] != HC_SLOT_KNOWN))\n"
         "            return;\n",
+        found_by="unit_timeline",
     ),
     "acknowledged-plus-one": Fault(
         "client/link/newest.c",
         "the client takes one input too many for acknowledged, and does not send it again",
         "        wanted = hc_tick_min(wanted, snapshot->complete[i] + 1);\n",
         "        wanted = hc_tick_min(wanted, snapshot->complete[i] + 2);\n",
+        found_by="unit_client_link",
     ),
     "snapshot-of-wrong-player": Fault(
         "server/replication/look.c",
@@ -41,6 +44,7 @@ FAULTS = {
         "    return tick;\n",
         "hc_timeline_inputs_through(timeline, (hc_player)i) + 1);\n"
         "    return tick;\n",
+        found_by="scenario_schedule",
     ),
     "snapshot-plus-one": Fault(
         "server/replication/look.c",
@@ -49,12 +53,14 @@ FAULTS = {
         "    return tick;\n",
         "hc_timeline_inputs_through(timeline, client->own[i]) + 2);\n"
         "    return tick;\n",
+        found_by="scenario_forwarded_inputs",
     ),
     "final-not-minimum": Fault(
         "server/ticks.c",
         "F follows the last player instead of the one that is farthest behind",
         "            final = hc_tick_min(final, hc_timeline_inputs_through(server->timeline, p) + 1);\n",
         "            final = hc_tick_min(head, hc_timeline_inputs_through(server->timeline, p) + 1);\n",
+        found_by="scenario_forwarded_inputs",
     ),
     # ---- Inputs ----
     "last-write-wins": Fault(
@@ -63,6 +69,7 @@ FAULTS = {
         "    if (in->slot[cell] != HC_SLOT_UNKNOWN)\n"
         "        return HC_DUPLICATE;\n",
         "",
+        found_by="unit_timeline",
     ),
     "base-across-join": Fault(
         "common/inputs.c",
@@ -71,12 +78,14 @@ FAULTS = {
         "        return HC_NO_TICK;\n"
         "    return has_base",
         "    return has_base",
+        found_by="scenario_forwarded_inputs",
     ),
     "leave-forces-nothing": Fault(
         "common/inputs.c",
         "a leave does not close the slots before it",
         "    else if (hc_inputs_force(in, player, tick + 1) > 0)\n",
         "    else if (false)\n",
+        found_by="unit_timeline",
     ),
     "age-not-renewed": Fault(
         "common/inputs.c",
@@ -89,12 +98,14 @@ FAULTS = {
         "        refresh(in, player, tick);\n"
         "    if (!in->replica)\n"
         "        renew_inputs_through(in, player);\n",
+        found_by="unit_timeline",
     ),
     "window-closes-early": Fault(
         "server/ticks.c",
         "inputs are forced a tick before they leave the window",
         "            hc_sv_inputs_force(server, peer, p, head - late_limit + 1);\n",
         "            hc_sv_inputs_force(server, peer, p, head - late_limit + 2);\n",
+        found_by="scenario_inputs",
     ),
     "stamped-twice": Fault(
         "client/predict.c",
@@ -103,6 +114,7 @@ FAULTS = {
         "        if (timing->stalled)\n"
         "            client->link.inputs.any = false;\n"
         "        hc_cl_timing_resume(timing);\n",
+        found_by="hc_storm 1..1",
     ),
     "stamps-skipped": Fault(
         "client/link/inputs.c",
@@ -110,12 +122,14 @@ FAULTS = {
         "    for (hc_tick tick = first; tick < end; tick++)\n"
         "        stamp(inputs, tick, true, shown);\n",
         "    first = end;\n",
+        found_by="unit_client_inputs",
     ),
     "forgotten-before-sent": Fault(
         "client/link/sending.c",
         "with a fixed redundancy an input that was never sent is not sent any more",
         "            hc_tick_max(wanted, hc_tick_min(sending->unsent, hc_tick_back(next, redundancy)));\n",
         "            hc_tick_max(wanted, hc_tick_back(next, redundancy));\n",
+        found_by="unit_client_inputs",
     ),
     # ---- The spread of a change ----
     "old-position": Fault(
@@ -124,12 +138,14 @@ FAULTS = {
         "        if (move->had && is_near(tl, row->grid, row->states, e, move->from))\n"
         "            set_bit(row->again, e);\n",
         "",
+        found_by="scenario_foreign_inputs",
     ),
     "pins-overwritten": Fault(
         "common/stepping.c",
         "a change of an earlier tick overwrites a received state",
         "        if (authoritative != NULL) {\n",
         "        if (authoritative != NULL && false) {\n",
+        found_by="scenario_corrections_window",
     ),
     "older-replaces-newer": Fault(
         "common/timeline.c",
@@ -137,12 +153,14 @@ FAULTS = {
         "        if (*held != HC_NO_TICK && *held >= as_of)\n"
         "            continue;\n",
         "",
+        found_by="hc_storm 13..13",
     ),
     "referee-readers": Fault(
         "common/spread.c",
         "readers of a changed group of the referee are not stepped again",
         "        mark_readers(tl, row, was == is ? changed_groups(tl, old, new) : UINT8_MAX);\n",
         "        (void)mark_readers, (void)changed_groups, (void)old, (void)new;\n",
+        found_by="unit_timeline",
     ),
     "neighbour-order": Fault(
         "common/spread.c",
@@ -150,6 +168,7 @@ FAULTS = {
         "        for (; to > 0 && near[to - 1] > e; to--)\n"
         "            near[to] = near[to - 1];\n",
         "",
+        found_by="exact_histories 30",
     ),
     # ---- Snapshots ----
     "compared-before-rewind": Fault(
@@ -157,30 +176,35 @@ FAULTS = {
         "a sent value is not compared anew after a rewind has changed it",
         "    if (newest->compared == row->head + 1 &&",
         "    if (newest->compared > row->tick &&",
+        found_by="unit_server_values",
     ),
     "hash-without-field": Fault(
         "common/game.c",
         "the hash of a world leaves out the last field of each entity",
         "            length += kind->state_size;\n",
         "            length += kind->state_size - 1u;\n",
+        found_by="unit_game",
     ),
     "hash-over-padding": Fault(
         "common/game.c",
         "the hash of a world takes in bytes that belong to no field",
         "        hash = XXH3_64bits_withSeed(bytes, length, hash);\n",
         "        hash = XXH3_64bits_withSeed(bytes, length > 1 ? sizeof bytes : length, hash);\n",
+        found_by="unit_game",
     ),
     "field-not-sent": Fault(
         "proto/value.c",
         "the last field of an entity is never sent",
         "        out->entities |= (uint32_t)(!stays ||",
         "        out->entities |= i > 1 ? 0 : (uint32_t)(!stays ||",
+        found_by="unit_proto_value",
     ),
     "forced-forgotten": Fault(
         "server/replication/lists.h",
         "only one range of forced inputs is remembered",
         "HC_SV_FORCED_RANGES = HC_SNAPSHOT_FORCED_SENT }",
         "HC_SV_FORCED_RANGES = 1 }",
+        found_by="unit_server_peer",
     ),
     "forced-not-sent": Fault(
         "server/replication/lists.c",
@@ -188,24 +212,28 @@ FAULTS = {
         "    gather_forced(builder);\n",
         "    (void)gather_forced;\n"
         "    builder->lists.forced_count = 0;\n",
+        found_by="unit_server_replication",
     ),
     "roster-change-late": Fault(
         "server/replication/lists.c",
         "a roster change of the very tick of a snapshot is not sent",
         "        if (received && change->tick < tick)\n",
         "        if (change->tick == tick || received)\n",
+        found_by="hc_storm 22..22",
     ),
     "roster-change-sent-once": Fault(
         "server/replication/lists.c",
         "a roster change counts as received as soon as it was sent",
         "(lists->carried[at] & sent_log->acked) != 0;\n",
         "lists->carried[at] != 0;\n",
+        found_by="unit_server_replication",
     ),
     "inputs-late": Fault(
         "proto/snapshot.c",
         "inputs of others are sent from the tick after the snapshot's on",
         "    hc_tick next = value->tick;\n    HC_ASSERT(end",
         "    hc_tick next = value->tick + 1;\n    HC_ASSERT(end",
+        found_by="unit_proto_snapshot",
     ),
     "corrected-never": Fault(
         "server/replication/corrections.c",
@@ -213,12 +241,14 @@ FAULTS = {
         "        if (hc_sv_values_alike(values, unit, held.value_id, now) ||",
         "        if (held.value_id != 0 ||\n"
         "            hc_sv_values_alike(values, unit, held.value_id, now) ||",
+        found_by="scenario_corrections",
     ),
     "sent-never-lost": Fault(
         "server/replication/sent_log.c",
         "the values of a lost datagram count as held for ever",
         "    sent_log->lost |= bit(place);\n",
         "    (void)bit(place);\n",
+        found_by="unit_server_sent_log",
     ),
     # ---- Baselines, interest and bandwidth ----
     "baseline-is-sent": Fault(
@@ -229,6 +259,7 @@ FAULTS = {
         "    (void)hc_sv_sent_log_acked(\n"
         "        &builder->client->sent_log,\n"
         "        builder->client->sent_log.seq[builder->client->sent_log.newest]);\n",
+        found_by="scenario_big_state",
     ),
     "baseline-rewritten": Fault(
         "server/replication/values.c",
@@ -241,66 +272,77 @@ FAULTS = {
         "    if (anew) {\n"
         "        value->id = newest->id = values->next;\n"
         "    }\n",
+        found_by="unit_server_values",
     ),
     "delta-cache-without-base": Fault(
         "server/replication/deltas.c",
         "a delta is used again for clients that have another baseline",
         "entry->key.base == key->base &&",
         "(entry->key.base == 0) == (key->base == 0) &&",
+        found_by="unit_server_deltas",
     ),
     "drop-not-sent": Fault(
         "server/replication/snapshot.c",
         "a unit that leaves the interest set is not dropped",
         "        bool gathered = hc_sv_slot_sees(slot) || state.known;\n",
         "        bool gathered = hc_sv_slot_sees(slot);\n",
+        found_by="hc_storm 6..6",
     ),
     "drop-sent-once": Fault(
         "server/replication/sent_log.c",
         "a lost drop is not sent again",
         "    hc_sv_places sent = (items->values | items->drops) & ~sent_log->lost;\n",
         "    hc_sv_places sent = (items->values & ~sent_log->lost) | items->drops;\n",
+        found_by="unit_server_sent_log",
     ),
     "dropped-stays": Fault(
         "client/world/world.c",
         "a dropped unit stays in the client's world",
         "        if (received->correction != corrections)\n",
         "        if (received->correction != corrections || received->dropped)\n",
+        found_by="unit_client_receive",
     ),
     "sees-too-far": Fault(
         "server/replication/interest.c",
         "a unit stays in the interest set until it is twice as far as the view",
         "    return was ? view + view / 4 : view;\n",
         "    return was ? view * 2 : view;\n",
+        found_by="unit_server_interest",
     ),
     "sees-too-little": Fault(
         "server/replication/interest.c",
         "a unit comes into the interest set only at half of the view",
         "    return was ? view + view / 4 : view;\n",
         "    return was ? view + view / 4 : view / 2;\n",
+        found_by="unit_server_interest",
     ),
     "looks-seldom": Fault(
         "server/replication/look.c",
         "the interest set is renewed at every 64 ticks only",
         "enum { INTEREST_TICKS = 8 };",
         "enum { INTEREST_TICKS = 64 };",
+        found_by="unit_server_host",
     ),
     "budget-not-spent": Fault(
         "server/replication/snapshot.c",
         "a sent datagram does not use up bandwidth",
         "    hc_sv_bandwidth_spend(&client->bandwidth, (uint32_t)body->at);\n",
         "",
+        found_by="unit_server_replication",
     ),
     "budget-without-headers": Fault(
         "server/replication/bandwidth.c",
         "headers use no bandwidth",
         "    bandwidth->saved -= ((int64_t)bytes + HC_SV_BANDWIDTH_OVERHEAD) * MICRO;\n",
         "    bandwidth->saved -= (int64_t)bytes * MICRO;\n",
+        found_by="unit_server_bandwidth",
     ),
     "snapshots-at-half-rate": Fault(
         "server/ticks.c",
         "only every other tick that is due has a snapshot",
         "        peer->snapshot_due = true;\n        peer->snapshot_credit = 0;\n",
         "        peer->snapshot_due = hc_timeline_head(server->timeline) % 2 == 0;\n",
+        found_by="scenario_forwarded_inputs",
     ),
     "unit-skipped": Fault(
         "server/replication/snapshot.c",
@@ -308,24 +350,28 @@ FAULTS = {
         "        selections[i].chosen = fits && !selections[i].waits;\n",
         "        selections[i].chosen = fits && !selections[i].waits &&\n"
         "                               (selections[i].delta != 1 || selections[i].name.unit <= 1);\n",
+        found_by="scenario_npcs",
     ),
     "run-of-another-input": Fault(
         "common/runs.c",
         "an extrapolation goes on along a run that another input of the owner gave",
         "hc_mix(hc_mix(hc_mix(walk->runs->referee_hash, walk->unit), words[0]), words[1]) | 1;\n",
         "hc_mix(walk->runs->referee_hash, walk->unit) | (words[0] & 0) | 1;\n",
+        found_by="corpus_reader",
     ),
     "inputs-cut": Fault(
         "server/replication/snapshot.c",
         "only the nearest two inputs of others are sent",
         "builder->header.tick + inputs);\n",
         "builder->header.tick + (inputs < 2 ? inputs : 2));\n",
+        found_by="scenario_npcs",
     ),
     "corrections-late": Fault(
         "server/replication/corrections.c",
         "the oldest three ticks that may be shown are not corrected",
         "    return hc_tick_max(oldest, hc_tick_back(own, client->display_offset + 1));\n",
         "    return hc_tick_max(oldest, hc_tick_back(own, client->display_offset + 1) + 3);\n",
+        found_by="scenario_corrections_window",
     ),
     "corrections-always": Fault(
         "server/replication/corrections.c",
@@ -333,12 +379,14 @@ FAULTS = {
         "        if (hc_sv_values_alike(values, unit, held.value_id, now) ||",
         "        if ((hc_sv_values_alike(values, unit, held.value_id, now) &&\n"
         "             held.as_of != HC_NO_TICK) ||",
+        found_by="unit_server_replication",
     ),
     "reader-forgets": Fault(
         "client/world/snapshot_reader.c",
         "an acknowledged snapshot is not kept as a baseline",
         "        if (!snapshot->values[i].dropped)\n",
         "        if (!snapshot->values[i].dropped && snapshot->header.as_of % 16 != 0)\n",
+        found_by="unit_client_snapshot_reader",
     ),
     # ---- Connections and time ----
     "replay-marks-stay": Fault(
@@ -346,24 +394,28 @@ FAULTS = {
         "marks of a ring ago stay, so that new datagrams count as duplicates",
         "        uint32_t words = seq / 32 - received->newest / 32;\n",
         "        uint32_t words = (seq - 1) / 32 - received->newest / 32;\n",
+        found_by="unit_proto_ack",
     ),
     "replay-not-checked": Fault(
         "proto/ack.c",
         "a datagram that arrives twice is accepted twice",
         "    return is_marked(received, seq) ? HC_DUPLICATE : HC_OK;\n",
         "    return HC_OK;\n",
+        found_by="unit_proto_ack",
     ),
     "window-plus-one": Fault(
         "proto/ack.c",
         "the window is one too long: a datagram just behind it is accepted",
         "    if (received->newest - seq >= HC_RECEIVED_WINDOW)\n",
         "    if (received->newest - seq > HC_RECEIVED_WINDOW)\n",
+        found_by="unit_proto_ack",
     ),
     "ack-of-unsent": Fault(
         "proto/ack.c",
         "an acknowledgement of an unsent datagram is accepted",
         "    if (!acks_possible(sent, ack, ack_bits))\n",
         "    if (!acks_possible(sent, ack, ack_bits) && ack == 0)\n",
+        found_by="unit_proto_ack",
     ),
     "proof-not-checked": Fault(
         "server/admission.c",
@@ -371,18 +423,21 @@ FAULTS = {
         "    attempt->proven = status == HC_OK;\n",
         "    status = HC_OK;\n"
         "    attempt->proven = true;\n",
+        found_by="unit_server_admission",
     ),
     "messages-acknowledge-all": Fault(
         "server/replication/sent_log.c",
         "the ack of a datagram without a snapshot counts for the snapshot before it",
         "            return sent_log->seq[place] == seq ? place : HC_SV_PLACES;\n",
         "            return place;\n",
+        found_by="unit_server_sent_log",
     ),
     "attempt-again": Fault(
         "server/admission.c",
         "a late CONNECT of an attempt that has ended is admitted again",
         "    if (hc_sv_clients_has_ended(clients, client_id, connect->client_nonce, now_us))\n",
         "    if (now_us == 0 && hc_sv_clients_has_ended(clients, client_id, connect->client_nonce, now_us))\n",
+        found_by="unit_server_admission",
     ),
     # ---- Game events ----
     "event-shown-again": Fault(
@@ -390,6 +445,7 @@ FAULTS = {
         "an event that is predicted already is shown again when its tick is simulated again",
         "    if (find(events, event) < events->count)\n        return;\n",
         "",
+        found_by="scenario_game_events",
     ),
     "event-never-cancelled": Fault(
         "client/world/game_events.c",
@@ -397,6 +453,7 @@ FAULTS = {
         "        stats->game_events_cancelled++;\n"
         "        queue(events, HC_CLIENT_GAME_EVENT_CANCELLED, &events->predicted[i], stats);\n",
         "        (void)stats;\n",
+        found_by="scenario_game_events",
     ),
     "event-counted-again": Fault(
         "server/replication/listing.c",
