@@ -53,6 +53,8 @@ const char *hc_cl_config_check(const struct hc_client_config *config) {
         return "prediction_limit";
     if (config->input_redundancy > HC_INPUT_RUN_MAX)
         return "input_redundancy";
+    if (config->ticks_per_advance > HC_TICKS_PER_ADVANCE_MAX)
+        return "ticks_per_advance";
     if (config->prediction_limit <= config->lead)
         return "prediction_limit"; // it would stall for good
     if (config->entropy != NULL && sodium_is_zero(config->entropy, HC_CLIENT_ENTROPY_SIZE))

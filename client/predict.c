@@ -53,41 +53,42 @@ static void predict_tick(struct hc_client *client) {
     hc_cl_timing_step(timing);
 }
 
-void hc_cl_predict_up_to(struct hc_client *client, hc_tick tick, uint64_t now_us) {
+void hc_cl_predict_up_to(struct hc_client *client, hc_tick tick) {
     hc_tick end = hc_tick_min(tick, limit_of(client));
-    if (client->timing.head >= end)
-        return;
     while (client->timing.head < end)
         predict_tick(client);
-    hc_cl_timing_reach(&client->timing, &client->link.clock, now_us);
 }
 
 /// Samples inputs during a stall too. The next state comes when the server has them all, so inputs
 /// that waited for it would cause the next stall.
-static void sample_stalled(struct hc_client *client, hc_tick target) {
+static void sample_stalled(struct hc_client *client, hc_tick due) {
     const struct hc_cl_inputs *inputs = &client->link.inputs;
     hc_tick head = client->timing.head;
-    hc_tick end = hc_tick_min(target - 1 + client->timing.effective.input_delay,
-                              head + HC_CL_WORLD_FUTURE_MIN);
-    if (inputs->players > 0 && head < target && end >= inputs->next)
+    hc_tick end =
+        hc_tick_min(due - 1 + client->timing.effective.input_delay, head + HC_CL_WORLD_FUTURE_MIN);
+    if (inputs->players > 0 && head < due && end >= inputs->next)
         sample(client, end);
 }
 
-bool hc_cl_predict_advance(struct hc_client *client, uint64_t now_us) {
+struct hc_cl_predict_result hc_cl_predict_advance(struct hc_client *client, uint64_t now_us) {
     struct hc_cl_timing *timing = &client->timing;
-    hc_tick target = hc_cl_timing_target(timing, &client->link.clock, now_us);
-    hc_cl_predict_up_to(client, target, now_us);
-    if (!hc_cl_timing_must_stall(timing, target)) {
+    struct hc_cl_predict_result result = {
+        .jumped = hc_cl_timing_follow(timing, &client->link.clock, now_us, &client->stats)};
+    hc_tick due = hc_cl_timing_due(timing, now_us);
+    hc_cl_predict_up_to(client, hc_tick_min(due, hc_cl_timing_end(timing)));
+    result.stalled = hc_cl_timing_must_stall(timing, due, limit_of(client));
+    if (result.stalled) {
+        hc_cl_timing_stall(timing, due, &client->stats);
+        sample_stalled(client, due);
+    } else {
         hc_cl_timing_resume(timing);
-        return false;
+        result.jumped |= hc_cl_timing_finish(timing, due, now_us, &client->stats);
     }
-    hc_cl_timing_stall(timing, target, &client->stats);
-    sample_stalled(client, target);
-    return true;
+    return result;
 }
 
 uint64_t hc_cl_predict_deadline(const struct hc_client *client) {
-    return hc_cl_timing_deadline(&client->timing, &client->link.clock, limit_of(client));
+    return hc_cl_timing_deadline(&client->timing, limit_of(client));
 }
 
 struct hc_cl_input_report hc_cl_predict_report(const struct hc_client *client) {

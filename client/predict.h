@@ -13,12 +13,17 @@ struct hc_cl_behind {
     hc_tick oldest;    ///< Nothing before this tick is shown.
 };
 
-/// Predicts up to `tick`, or to the prediction limit; after the first snapshot.
-void hc_cl_predict_up_to(struct hc_client *client, hc_tick tick, uint64_t now_us);
+/// The result of an advance.
+struct hc_cl_predict_result {
+    bool stalled; ///< The client must wait for the server.
+    bool jumped;  ///< The client's position in simulated time has jumped.
+};
 
-/// Predicts the ticks that are due, after the first snapshot. True: the client stalls, because it
-/// must wait for the server.
-bool hc_cl_predict_advance(struct hc_client *client, uint64_t now_us);
+/// Predicts up to `tick`, or to the prediction limit; after the first snapshot.
+void hc_cl_predict_up_to(struct hc_client *client, hc_tick tick);
+
+/// Predicts the ticks that are due, as many as one advance may; after the first snapshot.
+struct hc_cl_predict_result hc_cl_predict_advance(struct hc_client *client, uint64_t now_us);
 
 /// When the next tick is due, or the stall begins or counts the next one; after the first snapshot.
 uint64_t hc_cl_predict_deadline(const struct hc_client *client);

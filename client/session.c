@@ -190,11 +190,13 @@ static bool is_predicting(const struct hc_client *client) {
 
 /// Predicts the ticks that are due, or stalls.
 static void predict(struct hc_client *client, uint64_t now_us) {
-    bool stalled = hc_cl_predict_advance(client, now_us);
-    if (stalled == (client->state == HC_CLIENT_STALLED))
+    struct hc_cl_predict_result result = hc_cl_predict_advance(client, now_us);
+    if (result.jumped)
+        log_line(client, "the simulated time jumps: it was too far from the server's");
+    if (result.stalled == (client->state == HC_CLIENT_STALLED))
         return;
-    client->state = stalled ? HC_CLIENT_STALLED : HC_CLIENT_PLAYING;
-    put_event(client, stalled ? HC_CLIENT_EVENT_STALLED : HC_CLIENT_EVENT_UNSTALLED);
+    client->state = result.stalled ? HC_CLIENT_STALLED : HC_CLIENT_PLAYING;
+    put_event(client, result.stalled ? HC_CLIENT_EVENT_STALLED : HC_CLIENT_EVENT_UNSTALLED);
 }
 
 // ---- Receiving DATA -----------------------------------------------------------------------------
@@ -261,12 +263,12 @@ static void take_into_world(struct hc_client *client, const struct hc_cl_receive
                             bool overtaken, uint64_t now_us) {
     struct hc_cl_timing *timing = &client->timing;
     // The server may be a little ahead of its estimated clock: predict on, rather than restart.
-    if (client->link.newest.any && snapshot->header.tick > timing->head)
-        hc_cl_predict_up_to(client, snapshot->header.tick, now_us);
+    if (client->link.newest.any && hc_cl_timing_is_near(timing, snapshot->header.tick))
+        hc_cl_predict_up_to(client, snapshot->header.tick);
     report_roster(client, snapshot);
-    if (hc_cl_world_take(client->world, snapshot, overtaken, hc_since(timing->head_us, now_us),
-                         now_us))
-        hc_cl_timing_restart(timing, hc_cl_world_head(client->world), now_us);
+    int64_t position = hc_cl_timing_position(timing, now_us, HC_CL_INTERPOLATION_WHOLE);
+    if (hc_cl_world_take(client->world, snapshot, overtaken, position, now_us))
+        hc_cl_timing_restart(timing, &client->link.clock, hc_cl_world_head(client->world), now_us);
 }
 
 /// Takes the beginning of a snapshot, of a light client.
@@ -281,12 +283,12 @@ static void take_skimmed(struct hc_client *client, uint64_t now_us) {
         client->stats.inputs_forced +=
             hc_cl_inputs_force(&client->link.inputs, forced->own, forced->first, forced->count);
     }
-    if (!first && tick > timing->head)
-        hc_cl_predict_up_to(client, tick, now_us);
+    if (!first && hc_cl_timing_is_near(timing, tick))
+        hc_cl_predict_up_to(client, tick);
     if (!first && tick <= timing->head)
         return;
     client->stats.restarts += !first;
-    hc_cl_timing_restart(timing, tick, now_us);
+    hc_cl_timing_restart(timing, &client->link.clock, tick, now_us);
 }
 
 static void take_snapshot(struct hc_client *client, const struct received *received,

@@ -3,7 +3,6 @@
 #include "client/shown.h"
 
 #include "client/client.h"
-#include "common/elapsed.h"
 #include "hindcast/check.h"
 
 /// Whether there is a state to show.
@@ -13,7 +12,8 @@ static bool has_state(const struct hc_client *client) {
 
 /// The times shown at `now_us`, if there is a state.
 static struct hc_cl_interpolation_times times_at(const struct hc_client *client, uint64_t now_us) {
-    return hc_cl_world_times(client->world, hc_since(client->timing.head_us, now_us));
+    return hc_cl_world_times(
+        client->world, hc_cl_timing_position(&client->timing, now_us, HC_CL_INTERPOLATION_WHOLE));
 }
 
 bool hc_client_show_tick(const struct hc_client *client, uint64_t now_us, hc_tick *tick,

@@ -1,9 +1,15 @@
 /// Owns the predicted tick, its distance to the server's, and stalls.
 #include "client/timing.h"
 
+#include "common/elapsed.h"
 #include "common/mark.h"
 
-enum { AHEAD_US = 50000 }; ///< head ahead of the client clock, at least 3 ticks, before a stall
+enum {
+    BUDGET_US = 100000, ///< ticks of so much time that an advance predicts, if not configured
+    BUDGET_MIN = 4,     ///< these ticks at least
+    JOIN_SAMPLES = 8,   ///< round trips without which a client has not joined
+    DEADBAND = 4,       ///< of a tick: the deadband is a quarter
+};
 
 bool hc_cl_timing_begin(struct hc_cl_timing *timing, const struct hc_client_config *config,
                         uint32_t future, uint32_t tick_rate) {
@@ -21,21 +27,85 @@ uint64_t hc_cl_timing_interval_us(const struct hc_cl_timing *timing) {
     return 1000000u / timing->tick_rate;
 }
 
-hc_tick hc_cl_timing_target(const struct hc_cl_timing *timing, const struct hc_cl_clock *clock,
-                            uint64_t now_us) {
-    uint64_t server_us = hc_cl_clock_server_us(clock, now_us);
-    return hc_tick_ahead(hc_tick_at_us(server_us, timing->tick_rate), timing->effective.lead);
+// ---- The position -------------------------------------------------------------------------------
+
+/// The simulated time at which `tick` is due.
+static uint64_t due_us(const struct hc_cl_timing *timing, hc_tick tick) {
+    return hc_tick_due_us(tick, timing->tick_rate);
 }
+
+static uint64_t target_us(const struct hc_cl_timing *timing, const struct hc_cl_clock *clock,
+                          uint64_t now_us) {
+    return hc_cl_clock_server_us(clock, now_us) + due_us(timing, timing->effective.lead);
+}
+
+void hc_cl_timing_restart(struct hc_cl_timing *timing, const struct hc_cl_clock *clock,
+                          hc_tick head, uint64_t now_us) {
+    if (!timing->started) {
+        hc_cl_position_set(&timing->position, now_us, target_us(timing, clock, now_us));
+        timing->began_us = now_us;
+    }
+    // The server is never behind what it has sent.
+    if (hc_cl_position_at(&timing->position, now_us) < due_us(timing, head))
+        hc_cl_position_set(&timing->position, now_us, due_us(timing, head));
+    timing->started = timing->catches_up = true;
+    timing->head = head;
+}
+
+/// Sets the position back to a target before it, as far as nothing is shown meanwhile: what is
+/// shown rests at the head until a newer tick comes.
+static void skip_unseen(struct hc_cl_timing *timing, uint64_t now_us, uint64_t aim_us) {
+    uint64_t position_us = hc_cl_position_at(&timing->position, now_us);
+    uint64_t unseen_us = due_us(timing, timing->head + 1);
+    uint64_t back_us = aim_us > unseen_us ? aim_us : unseen_us;
+    if (timing->catches_up && back_us < position_us)
+        hc_cl_position_set(&timing->position, now_us, back_us);
+}
+
+bool hc_cl_timing_follow(struct hc_cl_timing *timing, const struct hc_cl_clock *clock,
+                         uint64_t now_us, struct hc_client_stats *stats) {
+    timing->settled |= clock->samples >= JOIN_SAMPLES &&
+                       hc_since(timing->began_us, now_us) >= HC_CL_TIMING_JOIN_US;
+    uint64_t aim_us = target_us(timing, clock, now_us);
+    skip_unseen(timing, now_us, aim_us);
+    bool jumps = hc_cl_position_follow(&timing->position, now_us, aim_us,
+                                       hc_cl_timing_interval_us(timing) / DEADBAND,
+                                       !timing->settled) == HC_CL_POSITION_JUMPS;
+    if (jumps)
+        HC_MARK("client-clock-jumped");
+    timing->catches_up |= jumps || !timing->settled;
+    stats->clock_jumps += jumps;
+    return jumps;
+}
+
+hc_tick hc_cl_timing_due(const struct hc_cl_timing *timing, uint64_t now_us) {
+    return hc_tick_at_us(hc_cl_position_at(&timing->position, now_us), timing->tick_rate);
+}
+
+int64_t hc_cl_timing_position(const struct hc_cl_timing *timing, uint64_t now_us, uint32_t whole) {
+    uint64_t position_us = hc_cl_position_at(&timing->position, now_us);
+    hc_tick tick = hc_tick_at_us(position_us, timing->tick_rate);
+    uint64_t begin_us = due_us(timing, tick), end_us = due_us(timing, tick + 1);
+    return (int64_t)tick * whole +
+           (int64_t)(hc_since(begin_us, position_us) * whole / hc_since(begin_us, end_us));
+}
+
+// ---- Ticks --------------------------------------------------------------------------------------
 
 hc_tick hc_cl_timing_limit(const struct hc_cl_timing *timing, hc_tick newest) {
     return hc_tick_ahead(newest, timing->config->prediction_limit);
 }
 
-/// When the head becomes `tick`.
-static uint64_t due_us(const struct hc_cl_timing *timing, const struct hc_cl_clock *clock,
-                       hc_tick tick) {
-    hc_tick server = hc_tick_back(tick, timing->effective.lead);
-    return hc_cl_clock_local_us(clock, hc_tick_due_us(server, timing->tick_rate));
+hc_tick hc_cl_timing_end(const struct hc_cl_timing *timing) {
+    hc_tick ticks = timing->config->ticks_per_advance;
+    if (ticks == 0)
+        ticks = hc_tick_max(BUDGET_MIN, hc_tick_at_us(BUDGET_US, timing->tick_rate));
+    return hc_tick_ahead(timing->head, ticks);
+}
+
+bool hc_cl_timing_is_near(const struct hc_cl_timing *timing, hc_tick tick) {
+    hc_tick near = hc_tick_at_us(HC_CL_POSITION_JUMP_US, timing->tick_rate) + 1;
+    return tick <= hc_tick_ahead(timing->head, near);
 }
 
 void hc_cl_timing_step(struct hc_cl_timing *timing) {
@@ -43,35 +113,42 @@ void hc_cl_timing_step(struct hc_cl_timing *timing) {
     timing->ticks++;
 }
 
-void hc_cl_timing_reach(struct hc_cl_timing *timing, const struct hc_cl_clock *clock,
-                        uint64_t now_us) {
-    // Stored once: a better estimate of the server's clock must not move the shown state back.
-    uint64_t head_us = due_us(timing, clock, timing->head);
-    timing->head_us = head_us < now_us ? head_us : now_us;
+bool hc_cl_timing_finish(struct hc_cl_timing *timing, hc_tick due, uint64_t now_us,
+                         struct hc_client_stats *stats) {
+    if (timing->head >= due)
+        timing->catches_up = false;
+    if (timing->head >= due || timing->catches_up)
+        return false;
+    uint64_t late_us = hc_since(due_us(timing, timing->head), due_us(timing, due));
+    if (late_us > HC_CL_POSITION_JUMP_US) {
+        timing->catches_up = true;
+        stats->clock_jumps++;
+        return true;
+    }
+    HC_MARK("client-position-fell-back");
+    hc_cl_position_set(&timing->position, now_us,
+                       hc_since(late_us, hc_cl_position_at(&timing->position, now_us)));
+    return false;
 }
 
-void hc_cl_timing_restart(struct hc_cl_timing *timing, hc_tick head, uint64_t now_us) {
-    timing->head = head;
-    timing->head_us = now_us;
+// ---- Stalls -------------------------------------------------------------------------------------
+
+bool hc_cl_timing_must_stall(const struct hc_cl_timing *timing, hc_tick due, hc_tick limit) {
+    return (timing->head < due && timing->head >= limit) || timing->position.waits;
 }
 
-bool hc_cl_timing_must_stall(const struct hc_cl_timing *timing, hc_tick target) {
-    hc_tick ahead = hc_tick_max(3, hc_tick_at_us(AHEAD_US, timing->tick_rate) + 1);
-    return timing->head < target || timing->head > hc_tick_ahead(target, ahead);
-}
-
-void hc_cl_timing_stall(struct hc_cl_timing *timing, hc_tick target,
-                        struct hc_client_stats *stats) {
+void hc_cl_timing_stall(struct hc_cl_timing *timing, hc_tick due, struct hc_client_stats *stats) {
     if (!timing->stalled) {
         HC_MARK("client-stalled");
         timing->stalled = true;
         timing->stalled_target = timing->head;
         stats->stalls++;
     }
-    if (target > timing->stalled_target) {
-        stats->stalled_ticks += target - timing->stalled_target;
-        timing->stalled_target = target;
+    if (due > timing->stalled_target) {
+        stats->stalled_ticks += due - timing->stalled_target;
+        timing->stalled_target = due;
     }
+    timing->catches_up = true;
 }
 
 void hc_cl_timing_resume(struct hc_cl_timing *timing) {
@@ -80,10 +157,9 @@ void hc_cl_timing_resume(struct hc_cl_timing *timing) {
     timing->stalled = false;
 }
 
-uint64_t hc_cl_timing_deadline(const struct hc_cl_timing *timing, const struct hc_cl_clock *clock,
-                               hc_tick limit) {
+uint64_t hc_cl_timing_deadline(const struct hc_cl_timing *timing, hc_tick limit) {
     hc_tick counted = timing->head;
     if (timing->stalled && timing->head >= limit)
         counted = hc_tick_max(timing->head, timing->stalled_target);
-    return due_us(timing, clock, counted + 1);
+    return hc_cl_position_local_us(&timing->position, due_us(timing, counted + 1));
 }

@@ -96,12 +96,12 @@ uint32_t hc_cl_display_farthest(const struct hc_cl_display *display) {
 
 struct hc_cl_interpolation_times hc_cl_display_times(const struct hc_cl_display *display,
                                                      const struct hc_timeline *timeline,
-                                                     uint64_t elapsed_us, uint64_t interval_us) {
+                                                     int64_t position) {
     int64_t own = (int64_t)display->offset * WHOLE;
     struct hc_cl_interpolation_times times;
-    times.own = hc_cl_interpolation_at(timeline, own, own, elapsed_us, interval_us);
-    times.others = display->follows ? hc_cl_interpolation_at(timeline, display->before,
-                                                             display->now, elapsed_us, interval_us)
-                                    : times.own;
+    times.own = hc_cl_interpolation_at(timeline, own, own, position);
+    times.others = times.own;
+    if (display->follows)
+        times.others = hc_cl_interpolation_at(timeline, display->before, display->now, position);
     return times;
 }

@@ -34,7 +34,7 @@ uint32_t hc_cl_display_others(const struct hc_cl_display *display);
 /// The ticks behind the newest predicted one that anything is shown at most.
 uint32_t hc_cl_display_farthest(const struct hc_cl_display *display);
 
-/// The times shown `elapsed_us` after the newest tick was due, with ticks `interval_us` apart.
+/// The times shown at a position in simulated time, in 1/HC_CL_INTERPOLATION_WHOLE ticks.
 struct hc_cl_interpolation_times hc_cl_display_times(const struct hc_cl_display *display,
                                                      const struct hc_timeline *timeline,
-                                                     uint64_t elapsed_us, uint64_t interval_us);
+                                                     int64_t position);

@@ -34,14 +34,15 @@ size_t hc_cl_interpolation_layout(struct hc_cl_interpolation *interpolation,
 }
 
 struct hc_cl_interpolation_time hc_cl_interpolation_at(const struct hc_timeline *timeline,
-                                                       int64_t from, int64_t to,
-                                                       uint64_t elapsed_us, uint64_t interval_us) {
+                                                       int64_t from, int64_t to, int64_t position) {
     int64_t head = hc_timeline_head(timeline), oldest = hc_timeline_oldest(timeline);
-    int64_t whole = HC_CL_INTERPOLATION_WHOLE, elapsed = whole;
-    HC_ASSERT(interval_us > 0 && from >= 0 && to >= 0);
-    if (elapsed_us < interval_us)
-        elapsed = (int64_t)(elapsed_us * HC_CL_INTERPOLATION_WHOLE / interval_us);
-    int64_t at = (head - 1) * whole + elapsed - from - (to - from) * elapsed / whole;
+    int64_t whole = HC_CL_INTERPOLATION_WHOLE, elapsed = position - head * whole;
+    HC_ASSERT(from >= 0 && to >= 0);
+    if (elapsed > whole)
+        elapsed = whole;
+    int64_t at = (head - 1) * whole + elapsed - from;
+    if (elapsed > 0) // before that the head was predicted early
+        at -= (to - from) * elapsed / whole;
     if (at < oldest * whole)
         at = oldest * whole;
     return (struct hc_cl_interpolation_time){.tick = (hc_tick)(at / whole),

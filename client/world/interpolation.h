@@ -49,13 +49,12 @@ size_t hc_cl_interpolation_layout(struct hc_cl_interpolation *interpolation,
                                   const struct hc_world *world, uint32_t smoothing_us,
                                   uint8_t *base);
 
-/// The time shown `elapsed_us` after the newest tick was due, with ticks `interval_us` apart: a
-/// tick before it, plus the elapsed fraction, less an offset in 1/HC_CL_INTERPOLATION_WHOLE that
-/// changes meanwhile from `from` to `to`, at most by a tick. It rests at `to` before the newest
-/// when no newer tick comes, and is never before the oldest. The timeline must be started.
+/// The time shown at the `position` in simulated time: a tick before it, less an offset that
+/// changes from `from` to `to`, at most by a tick, while the newest tick is shown; all in
+/// 1/HC_CL_INTERPOLATION_WHOLE ticks. It rests at `to` before the newest when no newer tick comes,
+/// and is never before the oldest. The timeline must be started.
 struct hc_cl_interpolation_time hc_cl_interpolation_at(const struct hc_timeline *timeline,
-                                                       int64_t from, int64_t to,
-                                                       uint64_t elapsed_us, uint64_t interval_us);
+                                                       int64_t from, int64_t to, int64_t position);
 
 /// The time at which `entity` is shown.
 struct hc_cl_interpolation_time

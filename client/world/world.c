@@ -237,7 +237,7 @@ static void begin(struct hc_cl_world *world, const struct hc_cl_received *snapsh
 }
 
 bool hc_cl_world_take(struct hc_cl_world *world, const struct hc_cl_received *snapshot,
-                      bool overtaken, uint64_t elapsed_us, uint64_t now_us) {
+                      bool overtaken, int64_t position, uint64_t now_us) {
     struct hc_timeline *timeline = world->timeline;
     if (!hc_timeline_started(timeline)) {
         begin(world, snapshot);
@@ -245,11 +245,11 @@ bool hc_cl_world_take(struct hc_cl_world *world, const struct hc_cl_received *sn
     }
     bool restarts = snapshot->header.tick > hc_timeline_head(timeline);
     uint64_t steps = hc_timeline_stats(timeline)->resimulated_steps;
-    struct hc_cl_interpolation_times times = hc_cl_world_times(world, elapsed_us);
+    struct hc_cl_interpolation_times times = hc_cl_world_times(world, position);
     hc_cl_interpolation_capture(&world->interpolation, timeline, &times);
     apply(world, snapshot, overtaken);
     count_snapshot(world, steps, restarts);
-    times = hc_cl_world_times(world, restarts ? 0 : elapsed_us);
+    times = hc_cl_world_times(world, position);
     hc_cl_interpolation_correct(&world->interpolation, timeline, &times, now_us);
     return restarts;
 }
@@ -318,7 +318,6 @@ void hc_cl_world_advance(struct hc_cl_world *world, hc_tick head, hc_tick newest
 }
 
 struct hc_cl_interpolation_times hc_cl_world_times(const struct hc_cl_world *world,
-                                                   uint64_t elapsed_us) {
-    return hc_cl_display_times(&world->display, world->timeline, elapsed_us,
-                               1000000u / world->game_world.tick_rate);
+                                                   int64_t position) {
+    return hc_cl_display_times(&world->display, world->timeline, position);
 }

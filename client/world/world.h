@@ -77,11 +77,11 @@ enum hc_status hc_cl_world_read(struct hc_cl_world *world, const struct hc_body 
 hc_tick hc_cl_world_head(const struct hc_cl_world *world);
 
 /// Puts a snapshot that was accepted into the timeline, rolls back, and turns what changes in the
-/// shown state into errors that fade. `overtaken`: a newer one was taken before. `elapsed_us`:
-/// since the head was due. True: the timeline began anew at the snapshot's tick, because it is the
-/// first or newer than the head.
+/// shown state into errors that fade. `overtaken`: a newer one was taken before. `position`: in
+/// simulated time, in 1/HC_CL_INTERPOLATION_WHOLE ticks. True: the timeline began anew at the
+/// snapshot's tick, because it is the first or newer than the head.
 bool hc_cl_world_take(struct hc_cl_world *world, const struct hc_cl_received *snapshot,
-                      bool overtaken, uint64_t elapsed_us, uint64_t now_us);
+                      bool overtaken, int64_t position, uint64_t now_us);
 
 /// Takes a roster change. True: it is new and of another player; `*event` tells the game, and
 /// borrows the name.
@@ -105,6 +105,7 @@ void hc_cl_world_put_input(struct hc_cl_world *world, unsigned index, hc_tick ti
 /// of the tick `newest`.
 void hc_cl_world_advance(struct hc_cl_world *world, hc_tick head, hc_tick newest);
 
-/// The times shown `elapsed_us` after the head was due; after the first snapshot.
+/// The times shown at a position in simulated time, in 1/HC_CL_INTERPOLATION_WHOLE ticks; after the
+/// first snapshot.
 struct hc_cl_interpolation_times hc_cl_world_times(const struct hc_cl_world *world,
-                                                   uint64_t elapsed_us);
+                                                   int64_t position);

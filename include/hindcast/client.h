@@ -19,6 +19,10 @@
 /// then the world stands still and is shown as it was. The players linger on the server for a
 /// while; a restarted server has a new world.
 ///
+/// Simulated time follows the server's smoothly: it runs at most a twentieth faster or slower than
+/// the clock, and never back. It jumps only within half a second after a join, or when it is off by
+/// more than 250 ms; the latter is counted (clock_jumps) and logged.
+///
 /// Times are microseconds of one monotonic clock of the caller. One thread at a time may use a
 /// client; two clients share nothing. A client allocates memory in hc_client_create and when the
 /// server accepts it, never while playing.
@@ -39,11 +43,12 @@ struct hc_client;
 
 /// The limits of struct hc_client_config.
 enum {
-    HC_INPUT_DELAY_MAX = 60,       ///< ticks
-    HC_LEAD_MAX = 60,              ///< ticks
-    HC_DISPLAY_OFFSET_MAX = 120,   ///< ticks
-    HC_PREDICTION_LIMIT_MAX = 240, ///< ticks
-    HC_CLIENT_ENTROPY_SIZE = 32,   ///< bytes
+    HC_INPUT_DELAY_MAX = 60,        ///< ticks
+    HC_LEAD_MAX = 60,               ///< ticks
+    HC_DISPLAY_OFFSET_MAX = 120,    ///< ticks
+    HC_PREDICTION_LIMIT_MAX = 240,  ///< ticks
+    HC_TICKS_PER_ADVANCE_MAX = 240, ///< ticks
+    HC_CLIENT_ENTROPY_SIZE = 32,    ///< bytes
 };
 
 /// How a client shows the others: all entities but its own players, what they own, and the referee.
@@ -102,6 +107,10 @@ struct hc_client_config {
     /// datagram; NULL: no log.
     void (*log)(void *context, const char *line);
     void *log_context; ///< the first argument of `log`
+    /// New ticks that one hc_client_advance simulates at most; 0: those of 100 ms, and at least 4.
+    /// Of a frame that took longer, the rest follows at 1.05 times the usual pace, so that a slow
+    /// frame does not cause the next one. More than 250 ms follow as fast as this number allows.
+    uint32_t ticks_per_advance;
 };
 
 /// The state of the connection.

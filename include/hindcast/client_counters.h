@@ -23,6 +23,8 @@
     X(stalls, SUM, "stalls", "stalls",                                                             \
       "Times that a client stalled because it was too far ahead of the newest snapshot.")          \
     X(stalled_ticks, SUM, "ticks", "stalled_ticks", "Ticks that became due during stalls.")        \
+    X(clock_jumps, SUM, "jumps", "clock_jumps",                                                    \
+      "Times that simulated time jumped, because it was more than 250 ms off.")                    \
     X(losses, SUM, "connections", "connections_lost", "Connections lost.")                         \
     X(reconnects, SUM, "connections", "reconnects", "Connections that replaced a lost one.")       \
     X(unreliable_received, SUM, "messages", "unreliable_received",                                 \

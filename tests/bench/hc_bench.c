@@ -15,6 +15,8 @@ static const struct benchmark {
      bench_timeline},
     {"rubber-band", "own predictions with snapshots of T and of the head", "[--svg FILE]",
      bench_rubber_band},
+    {"feel", "how far simulated time is from the server's, beside another algorithm",
+     "[--json FILE] [--table clock]", bench_feel},
     {"aim", "the share of shots that hit what is seen, over the latency", "[--json FILE]",
      bench_aim},
     {"snapshots", "their size, cost and effect",

@@ -24,7 +24,7 @@ HARMLESS = {
     "server/replication/corrections.c: looks = true;  ->  ;":
         "the same look is made again; time only",
     "client/predict.c: &&  ->  ||  at 29 in  "
-    "if (inputs->players > 0 && head < target && end >= inputs->next)":
+    "if (inputs->players > 0 && head < due && end >= inputs->next)":
         "a tick that has its input is left alone, and a spectator has no inputs",
     "client/world/snapshot_reader.c: hc_cl_baselines_clear(&reader->baselines);  ->  ;":
         "fresh memory is zeros, and no snapshot is of tick 0",

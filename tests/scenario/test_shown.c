@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLIENTS = 4, SECONDS = 5 };
+enum { CLIENTS = 4, SECONDS = 5, FRAME_US = 7000, WHOLE = 65536 };
 
 /// Draws at several moments between two ticks, and adds the visible entities of each kind to
 /// `seen`.
@@ -98,6 +98,47 @@ START_TEST(drawn_field_is_between_those_of_two_ticks_in_its_own_unit) {
 }
 END_TEST
 
+/// The shown time in 1/65536 ticks.
+static int64_t shown_at(struct hc_sim *sim, unsigned client) {
+    hc_tick tick;
+    uint32_t fraction;
+    uint64_t now_us = hc_sim_client_now(sim, client);
+    ck_assert(hc_client_show_tick(hc_sim_client(sim, client), now_us, &tick, &fraction));
+    return (int64_t)tick * WHOLE + fraction;
+}
+
+/// Jitter, clocks that drift, and a server that misses ticks and sets its clock back.
+START_TEST(shown_time_never_goes_back_or_leaps) {
+    struct hc_sim_config config = scenario_config_bare(CLIENTS, 60, 71);
+    config.up.jitter_us = config.down.jitter_us = 30 * MS_US;
+    struct hc_sim *sim = hc_sim_create(&config);
+    ck_assert_ptr_nonnull(sim);
+    int64_t before[CLIENTS], frame = (int64_t)FRAME_US * WHOLE * config.host.tick_rate / SECOND_US;
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        hc_sim_setup(sim, i)->clock_ppm = 100 * (int32_t)i - 150;
+        ck_assert(hc_sim_connect(sim, i));
+    }
+    hc_sim_run(sim, 2 * SECOND_US);
+    for (unsigned i = 0; i < CLIENTS; i++)
+        before[i] = shown_at(sim, i);
+    for (uint64_t us = 0; us < 12 * SECOND_US; us += FRAME_US) {
+        if (us / FRAME_US == 250) // the server makes up for 16 ticks and misses 5
+            hc_sim_freeze_host(sim, hc_sim_now(sim) + 350 * MS_US);
+        hc_sim_run(sim, FRAME_US);
+        for (unsigned i = 0; i < CLIENTS; i++) {
+            int64_t shown = shown_at(sim, i);
+            ck_assert_int_ge(shown - before[i], frame * 94 / 100);
+            ck_assert_int_le(shown - before[i], frame * 106 / 100);
+            before[i] = shown;
+        }
+    }
+    for (unsigned i = 0; i < CLIENTS; i++)
+        ck_assert_uint_eq(hc_client_stats(hc_sim_client(sim, i))->clock_jumps, 0);
+    ck_assert_uint_ge(hc_server_stats(hc_sim_host(sim))->ticks_missed, 5);
+    hc_sim_destroy(sim);
+}
+END_TEST
+
 START_TEST(field_of_another_kind_aborts) {
     struct scenario *scenario = begin();
     struct hc_client_shown shown;
@@ -114,6 +155,7 @@ int main(void) {
     TCase *tests = tcase_create("shown");
     tcase_add_test(tests, every_visible_entity_is_drawn_once);
     tcase_add_test(tests, drawn_field_is_between_those_of_two_ticks_in_its_own_unit);
+    tcase_add_test(tests, shown_time_never_goes_back_or_leaps);
     tcase_add_test_raise_signal(tests, field_of_another_kind_aborts, SIGABRT);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

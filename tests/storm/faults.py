@@ -700,14 +700,14 @@ FAULTS = {
     "clock-half-way": Fault(
         "client/link/clock.c",
         "the client clock is behind the server's by half a round trip",
-        "    return hc_offset(now_us, server_us + rtt_us / 2);\n",
-        "    return (void)rtt_us, hc_offset(now_us, server_us);\n",
+        "(uint64_t)bounds->most_us) / 2;\n",
+        "(uint64_t)bounds->most_us) / INT64_MAX;\n",
     ),
     "stall-for-good": Fault(
         "client/predict.c",
         "a client that has stalled once stays stalled",
-        "    if (!hc_cl_timing_must_stall(timing, target)) {\n",
-        "    if (!timing->stalled && !hc_cl_timing_must_stall(timing, target)) {\n",
+        "    result.stalled = hc_cl_timing_must_stall(timing, due, limit_of(client));\n",
+        "    result.stalled = timing->stalled || hc_cl_timing_must_stall(timing, due, limit_of(client));\n",
     ),
 }
 

@@ -86,11 +86,18 @@ static void correct(hc_tick tick, hc_tick as_of, hc_entity entity, const struct 
     hc_cl_interpolation_correct(&interpolation, timeline, &times, now_us);
 }
 
+/// The position in simulated time, so long after the head was due.
+static int64_t position_at(uint64_t elapsed_us, uint64_t interval_us) {
+    int64_t whole = HC_CL_INTERPOLATION_WHOLE;
+    return (int64_t)hc_timeline_head(timeline) * whole +
+           (int64_t)(elapsed_us * HC_CL_INTERPOLATION_WHOLE / interval_us);
+}
+
 /// The time shown with a constant offset of so many ticks.
 static struct hc_cl_interpolation_time time_at(uint32_t offset, uint64_t elapsed_us,
                                                uint64_t interval_us) {
     int64_t whole = (int64_t)offset * HC_CL_INTERPOLATION_WHOLE;
-    return hc_cl_interpolation_at(timeline, whole, whole, elapsed_us, interval_us);
+    return hc_cl_interpolation_at(timeline, whole, whole, position_at(elapsed_us, interval_us));
 }
 
 struct shown {
@@ -303,13 +310,26 @@ START_TEST(shown_time_with_a_changing_offset_never_runs_backwards) {
         int64_t last = 0;
         for (uint64_t us = 0; us <= 100; us++) {
             struct hc_cl_interpolation_time time =
-                hc_cl_interpolation_at(timeline, from, to, us, 100);
+                hc_cl_interpolation_at(timeline, from, to, position_at(us, 100));
             int64_t at = time.tick * whole + time.fraction;
             ck_assert_int_ge(at, last);
             last = at;
         }
         ck_assert_int_eq(last, 15 * whole - to);
     }
+}
+END_TEST
+
+/// The server may be ahead of the client clock: the head is predicted early, and shown in time.
+START_TEST(shown_time_before_the_head_is_due_is_that_of_the_position) {
+    put_state(10, 10, 1, &fast);
+    for (int i = 0; i < 5; i++)
+        hc_timeline_advance(timeline);
+    int64_t whole = HC_CL_INTERPOLATION_WHOLE;
+    struct hc_cl_interpolation_time time =
+        hc_cl_interpolation_at(timeline, 0, whole / 8, 13 * whole + whole / 2);
+    ck_assert_uint_eq(time.tick, 12);
+    ck_assert_uint_eq(time.fraction, (uint32_t)whole / 2);
 }
 END_TEST
 
@@ -409,6 +429,7 @@ int main(void) {
     tcase_add_test(tests, correction_beyond_the_teleport_distance_or_of_presence_pops);
     tcase_add_test(tests, own_players_are_shown_and_corrected_at_a_time_of_their_own);
     tcase_add_test(tests, shown_time_with_a_changing_offset_never_runs_backwards);
+    tcase_add_test(tests, shown_time_before_the_head_is_due_is_that_of_the_position);
     tcase_add_test(tests, every_correction_pops_without_smoothing);
     tcase_add_test(tests, error_falls_steadily_to_zero_from_either_side);
     tcase_add_test(tests, random_corrections_never_make_the_shown_state_jump_and_always_fade);

@@ -367,7 +367,8 @@ START_TEST(stamp_of_a_late_welcome_does_not_matter) {
 }
 END_TEST
 
-START_TEST(client_waits_for_a_server_clock_that_is_slower) {
+/// The client has not settled yet, so it waits; later it would run slower.
+START_TEST(client_that_joins_waits_for_a_server_clock_that_is_slower) {
     play();
     now_us += 3 * TICK_US;
     hc_client_advance(client, now_us);
@@ -705,7 +706,7 @@ static void add_all(TCase *tests) {
     tcase_add_test(tests, client_times_out_at_the_announced_deadline);
     tcase_add_test(tests, round_trip_is_measured_no_matter_which_datagram_acked_first);
     tcase_add_test(tests, stamp_of_a_late_welcome_does_not_matter);
-    tcase_add_test(tests, client_waits_for_a_server_clock_that_is_slower);
+    tcase_add_test(tests, client_that_joins_waits_for_a_server_clock_that_is_slower);
     tcase_add_test(tests, client_stalls_at_the_prediction_limit_and_goes_on_with_the_next_state);
     tcase_add_test(tests, state_just_after_the_head_does_not_restart_the_timeline);
     tcase_add_test(tests, client_sends_data_once_per_tick_while_joining_playing_and_stalled);

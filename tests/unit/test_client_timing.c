@@ -41,53 +41,74 @@ START_TEST(future_of_the_server_limits_the_input_delay_and_then_the_lead) {
 }
 END_TEST
 
-START_TEST(target_is_the_tick_of_the_server_plus_the_lead) {
-    ck_assert_uint_eq(hc_cl_timing_target(&timing, &server, local_us(200)), 200);
-    ck_assert_uint_eq(hc_cl_timing_target(&timing, &server, local_us(200) - 1), 199);
+START_TEST(tick_is_due_when_the_server_reaches_it_less_the_lead) {
     config.lead = 5;
     hc_cl_timing_begin(&timing, &config, 64, RATE);
-    ck_assert_uint_eq(hc_cl_timing_target(&timing, &server, local_us(200)), 205);
+    hc_cl_timing_restart(&timing, &server, 200, local_us(199));
+    ck_assert_uint_eq(hc_cl_timing_due(&timing, local_us(200)), 205);
+    ck_assert_uint_eq(hc_cl_timing_due(&timing, local_us(200) - 1), 204);
     ck_assert_uint_eq(hc_cl_timing_limit(&timing, 190), 200);
-}
-END_TEST
-
-START_TEST(next_tick_is_due_when_the_server_reaches_it_less_the_lead) {
-    config.lead = 5;
-    hc_cl_timing_begin(&timing, &config, 64, RATE);
-    hc_cl_timing_restart(&timing, 204, local_us(199));
-    ck_assert_uint_eq(hc_cl_timing_deadline(&timing, &server, 300), local_us(200));
+    ck_assert_uint_eq(hc_cl_timing_deadline(&timing, 300), local_us(199)); // 201 is due
+    while (timing.head < 204)
+        hc_cl_timing_step(&timing);
+    ck_assert_uint_eq(timing.ticks, 4);
+    ck_assert_uint_eq(hc_cl_timing_deadline(&timing, 300), local_us(200));
     hc_cl_timing_step(&timing);
-    ck_assert_uint_eq(timing.head, 205);
-    ck_assert_uint_eq(timing.ticks, 1);
-    ck_assert_uint_eq(hc_cl_timing_deadline(&timing, &server, 300), local_us(201));
+    ck_assert_uint_eq(hc_cl_timing_deadline(&timing, 300), local_us(201));
 }
 END_TEST
 
-START_TEST(head_was_due_by_its_tick_or_by_now_if_that_is_earlier) {
-    hc_cl_timing_restart(&timing, 200, local_us(200));
-    hc_cl_timing_reach(&timing, &server, local_us(200) + 3000);
-    ck_assert_uint_eq(timing.head_us, local_us(200));
-    // The server was ahead of its estimated clock.
-    hc_cl_timing_reach(&timing, &server, local_us(200) - 3000);
-    ck_assert_uint_eq(timing.head_us, local_us(200) - 3000);
+START_TEST(position_is_a_fraction_of_a_tick_and_no_earlier_than_a_received_state) {
+    hc_cl_timing_restart(&timing, &server, 200, local_us(200));
+    ck_assert_int_eq(hc_cl_timing_position(&timing, local_us(200) + TICK_US / 4, 1000), 200250);
+    hc_cl_timing_restart(&timing, &server, 230, local_us(201));
+    ck_assert_int_eq(hc_cl_timing_position(&timing, local_us(201), 1000), 230000);
+    hc_cl_timing_restart(&timing, &server, 220, local_us(202));
+    ck_assert_int_eq(hc_cl_timing_position(&timing, local_us(202), 1000), 231000);
 }
 END_TEST
 
-START_TEST(client_stalls_behind_its_target_or_far_ahead_of_it) {
-    hc_cl_timing_restart(&timing, 200, local_us(200));
-    ck_assert(!hc_cl_timing_must_stall(&timing, 200));
-    ck_assert(hc_cl_timing_must_stall(&timing, 201));
-    ck_assert(!hc_cl_timing_must_stall(&timing, 194)); // 50 ms and a tick
-    ck_assert(hc_cl_timing_must_stall(&timing, 193));
+START_TEST(one_advance_predicts_the_ticks_of_a_tenth_of_a_second_or_as_configured) {
+    hc_cl_timing_restart(&timing, &server, 200, local_us(200));
+    ck_assert_uint_eq(hc_cl_timing_end(&timing), 210);
+    config.ticks_per_advance = 2;
+    ck_assert_uint_eq(hc_cl_timing_end(&timing), 202);
+    config.ticks_per_advance = 0;
     hc_cl_timing_begin(&timing, &config, 64, 20);
-    hc_cl_timing_restart(&timing, 200, 10000000);
-    ck_assert(!hc_cl_timing_must_stall(&timing, 197)); // 3 ticks at least
-    ck_assert(hc_cl_timing_must_stall(&timing, 196));
+    hc_cl_timing_restart(&timing, &server, 200, local_us(200));
+    ck_assert_uint_eq(hc_cl_timing_end(&timing), 204);
+}
+END_TEST
+
+START_TEST(client_stalls_at_its_limit_or_while_its_position_stands_still) {
+    hc_cl_timing_restart(&timing, &server, 200, local_us(200));
+    ck_assert(!hc_cl_timing_must_stall(&timing, 200, 200));
+    ck_assert(hc_cl_timing_must_stall(&timing, 201, 200));
+    ck_assert(!hc_cl_timing_must_stall(&timing, 201, 201));
+    timing.settled = true;
+    server.offset_us -= HC_CL_POSITION_JUMP_US;
+    ck_assert(!hc_cl_timing_follow(&timing, &server, local_us(200), &stats));
+    ck_assert(!hc_cl_timing_must_stall(&timing, 200, 300));
+    server.offset_us -= 1;
+    ck_assert(hc_cl_timing_follow(&timing, &server, local_us(200), &stats));
+    ck_assert(hc_cl_timing_must_stall(&timing, 200, 300));
+    ck_assert_uint_eq(stats.clock_jumps, 1);
+}
+END_TEST
+
+/// Nothing was shown of ticks that were not predicted, so they can be due once more.
+START_TEST(position_beyond_the_head_goes_back_at_once) {
+    hc_cl_timing_restart(&timing, &server, 200, local_us(200));
+    timing.settled = true;
+    server.offset_us -= 70 * TICK_US;
+    ck_assert(!hc_cl_timing_follow(&timing, &server, local_us(290), &stats));
+    ck_assert_uint_eq(hc_cl_timing_due(&timing, local_us(290)), 220);
+    ck_assert_uint_eq(stats.clock_jumps, 0);
 }
 END_TEST
 
 START_TEST(stall_counts_each_tick_that_becomes_due_once) {
-    hc_cl_timing_restart(&timing, 200, local_us(200));
+    hc_cl_timing_restart(&timing, &server, 200, local_us(200));
     hc_cl_timing_stall(&timing, 203, &stats);
     hc_cl_timing_stall(&timing, 203, &stats);
     hc_cl_timing_stall(&timing, 207, &stats);
@@ -102,12 +123,12 @@ START_TEST(stall_counts_each_tick_that_becomes_due_once) {
 END_TEST
 
 START_TEST(deadline_of_a_stall_at_the_limit_is_the_next_tick_to_count) {
-    hc_cl_timing_restart(&timing, 200, local_us(200));
+    hc_cl_timing_restart(&timing, &server, 200, local_us(200));
     hc_cl_timing_stall(&timing, 204, &stats);
-    ck_assert_uint_eq(hc_cl_timing_deadline(&timing, &server, 200), local_us(205));
-    ck_assert_uint_eq(hc_cl_timing_deadline(&timing, &server, 201), local_us(201)); // a newer limit
+    ck_assert_uint_eq(hc_cl_timing_deadline(&timing, 200), local_us(205));
+    ck_assert_uint_eq(hc_cl_timing_deadline(&timing, 201), local_us(201)); // a newer limit
     hc_cl_timing_resume(&timing);
-    ck_assert_uint_eq(hc_cl_timing_deadline(&timing, &server, 200), local_us(201));
+    ck_assert_uint_eq(hc_cl_timing_deadline(&timing, 200), local_us(201));
 }
 END_TEST
 
@@ -116,10 +137,11 @@ int main(void) {
     TCase *tests = tcase_create("client_timing");
     tcase_add_checked_fixture(tests, set_up, NULL);
     tcase_add_test(tests, future_of_the_server_limits_the_input_delay_and_then_the_lead);
-    tcase_add_test(tests, target_is_the_tick_of_the_server_plus_the_lead);
-    tcase_add_test(tests, next_tick_is_due_when_the_server_reaches_it_less_the_lead);
-    tcase_add_test(tests, head_was_due_by_its_tick_or_by_now_if_that_is_earlier);
-    tcase_add_test(tests, client_stalls_behind_its_target_or_far_ahead_of_it);
+    tcase_add_test(tests, tick_is_due_when_the_server_reaches_it_less_the_lead);
+    tcase_add_test(tests, position_is_a_fraction_of_a_tick_and_no_earlier_than_a_received_state);
+    tcase_add_test(tests, one_advance_predicts_the_ticks_of_a_tenth_of_a_second_or_as_configured);
+    tcase_add_test(tests, client_stalls_at_its_limit_or_while_its_position_stands_still);
+    tcase_add_test(tests, position_beyond_the_head_goes_back_at_once);
     tcase_add_test(tests, stall_counts_each_tick_that_becomes_due_once);
     tcase_add_test(tests, deadline_of_a_stall_at_the_limit_is_the_next_tick_to_count);
     suite_add_tcase(suite, tests);

@@ -102,6 +102,7 @@ START_TEST(every_number_of_a_client_has_its_range) {
     CLIENT_MOST(lead, HC_LEAD_MAX);
     CLIENT_MOST(prediction_limit, HC_PREDICTION_LIMIT_MAX);
     CLIENT_MOST(input_redundancy, HC_INPUT_RUN_MAX);
+    CLIENT_MOST(ticks_per_advance, HC_TICKS_PER_ADVANCE_MAX);
     struct hc_client_config config = client_config();
     config.timeout_us = 0;
     check_client(&config, "timeout_us");

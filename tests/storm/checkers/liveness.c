@@ -1,13 +1,15 @@
 /// Checks that at the calm nothing is stuck: every client that can be connected is, plays in step
 /// with the server, and receives snapshots.
 #include "client/link/clock.h"
+#include "client/position.h"
+#include "common/elapsed.h"
 #include "tests/storm/checkers/checker.h"
 
 enum {
     NEW_TICKS = 30,
-    TICKS_OFF = 3,       ///< a client's head is that near to where it should be
-    MARGIN = 5,          ///< ticks beyond the latency: roundings of either end
-    RETRY_US = 250000,   ///< between two handshakes
+    TICKS_OFF = 3,     ///< a client's head is that near to where it should be, when it has settled
+    MARGIN = 5,        ///< ticks beyond the latency: roundings of either end
+    RETRY_US = 250000, ///< between two handshakes
     COOKIE_US = 2000000, ///< for which a client uses a cookie
     DENIED_US = 2000000, ///< after which a denied client asks again
     LIVE_US = 1000000,   ///< an address must be silent so long before it can connect again
@@ -73,6 +75,13 @@ static bool is_new(const struct storm_match *match, const struct storm_conn *con
     return hc_sim_now(match->sim) < since_us + grace_us;
 }
 
+/// How far a client may still be off, in ticks: it may have been off by the most that it corrects
+/// slowly when the calm began.
+static int64_t off_ticks(const struct storm_match *match) {
+    uint64_t corrected_us = storm_calm_us(match) * HC_CL_POSITION_SLEW_PPM / 1000000;
+    return TICKS_OFF + ticks_of(match, hc_since(corrected_us, HC_CL_POSITION_JUMP_US));
+}
+
 /// Ways of different lengths look like a clock that is off by half the difference.
 static void check_in_step(struct storm_match *match, unsigned client,
                           const struct hc_client *core) {
@@ -86,7 +95,7 @@ static void check_in_step(struct storm_match *match, unsigned client,
     int64_t expected =
         (int64_t)server + lead_of(match, client) + (up - down) / 2 / (int64_t)match->tick_us;
     int64_t off = (int64_t)hc_timeline_head(hc_client_timeline(core)) - expected;
-    if (off < -TICKS_OFF || off > TICKS_OFF)
+    if (off < -off_ticks(match) || off > off_ticks(match))
         storm_fail(match->verdict, STORM_STUCK, "in-step", server,
                    "client %u is %ld ticks off: at tick %u with the server at %u", client,
                    (long)off, hc_timeline_head(hc_client_timeline(core)), server);
