@@ -39,6 +39,7 @@ static void name_match(const struct hc_sv_control *control, json_t *fields, unsi
         json_object_set_new(fields, "match", json_integer((json_int_t)match));
 }
 
+/// Logs that a call that hung has ended.
 static void log_end(struct hc_sv_control *control, unsigned worker, unsigned match,
                     uint64_t since_us) {
     json_t *fields = json_pack("{s:i, s:I}", "worker", (int)worker, "lasted_ms",
@@ -47,9 +48,13 @@ static void log_end(struct hc_sv_control *control, unsigned worker, unsigned mat
     hc_sv_log_event(control->log, HC_SV_LOG_INFO, "match-goes-on", fields);
 }
 
-/// The call of a runner that was replaced has returned.
-static void on_returned(void *context, const struct hc_sv_runner *runner) {
-    log_end(context, runner->worker->index, runner->away->number, runner->since_us);
+/// The call of a runner that was replaced has returned. False: its thread must not be joined yet.
+static bool on_returned(void *context, const struct hc_sv_runner *runner) {
+    struct hc_sv_control *control = context;
+    if (!hc_sv_watchdog_leave(control->setting->watchdog, runner->thread))
+        return false;
+    log_end(control, runner->worker->index, runner->away->number, runner->since_us);
+    return true;
 }
 
 /// A call into a match hangs: lets the watchdog find where, keeps clients out of the match, and
@@ -62,9 +67,9 @@ static void meet_hang(struct hc_sv_control *control, unsigned index, unsigned ma
                                     .match = (uint16_t)match,
                                     .named = control->options->matches > 1,
                                     .since_us = seen->since_us,
-                                    .found_us = now,
-                                    .thread = worker->runner->watch.thread};
-    hc_sv_watchdog_find(control->watchdog, &hang);
+                                    .found_us = now};
+    if (!hc_sv_watchdog_find(setting->watchdog, &worker->runner->watch, &hang))
+        return;
     if (hc_sv_worker_replace(worker, seen->since_us))
         *seen = (struct hc_sv_control_seen){.looks = 0};
     else
@@ -76,37 +81,72 @@ static void meet_hang(struct hc_sv_control *control, unsigned index, unsigned ma
     pthread_mutex_unlock(setting->placement_lock);
 }
 
-/// Looks at the call that a worker makes.
-static void look_at(struct hc_sv_control *control, unsigned index, uint64_t now) {
-    const struct hc_sv_watch *watch = &control->workers[index].runner->watch;
-    struct hc_sv_control_seen *seen = &control->seen[index];
-    uint64_t since_us = atomic_load_explicit(&watch->since_us, memory_order_acquire);
+/// Looks at a call of worker `index`, or for it; true: the call is found to last too long.
+static bool look_at(struct hc_sv_control *control, unsigned index, const struct hc_sv_watch *watch,
+                    struct hc_sv_control_seen *seen, uint64_t now) {
+    uint64_t since_us = hc_sv_watch_since(watch);
     if (since_us != seen->since_us) {
         if (seen->match != 0)
             log_end(control, index, seen->match, seen->since_us);
         *seen = (struct hc_sv_control_seen){.since_us = since_us};
     }
     seen->looks++;
-    if (since_us == 0 || seen->match != 0 || seen->looks <= HANG_LOOKS ||
-        hc_since(since_us, now) < HANG_US)
+    return since_us != 0 && seen->match == 0 && seen->looks > HANG_LOOKS &&
+           hc_since(since_us, now) >= HANG_US;
+}
+
+/// Looks at the call that a worker makes.
+static void look_at_worker(struct hc_sv_control *control, unsigned index, uint64_t now) {
+    const struct hc_sv_watch *watch = &control->workers[index].runner->watch;
+    struct hc_sv_control_seen *seen = &control->seen[index];
+    if (!look_at(control, index, watch, seen, now))
         return;
     unsigned match = atomic_load_explicit(&watch->match, memory_order_relaxed);
-    if (atomic_load_explicit(&watch->since_us, memory_order_acquire) == since_us)
+    if (hc_sv_watch_since(watch) == seen->since_us)
         meet_hang(control, index, match, now); // otherwise the number may be of the next call
 }
 
-/// Calls `take` for each call that hangs.
+/// Looks at the call that makes the next world of match `number`. The match has its former world
+/// meanwhile, where clients may join.
+static void look_at_maker(struct hc_sv_control *control, unsigned number, uint64_t now) {
+    unsigned index = hc_sv_worker_of(number, control->options->workers);
+    const struct hc_sv_watch *watch = &hc_sv_worker_match(control->workers, number)->maker_watch;
+    struct hc_sv_control_seen *seen = &control->makers[number - 1];
+    if (!look_at(control, index, watch, seen, now))
+        return;
+    const struct hc_sv_hang hang = {.worker = index,
+                                    .match = (uint16_t)number,
+                                    .named = true,
+                                    .since_us = seen->since_us,
+                                    .found_us = now,
+                                    .makes = true};
+    if (hc_sv_watchdog_find(control->setting->watchdog, watch, &hang))
+        seen->match = (uint16_t)number;
+}
+
+/// Calls `take` for each call that hangs, with what is known of it but for `named` and `found_us`.
 static void each_hang(struct hc_sv_control *control,
-                      void (*take)(void *context, unsigned worker, unsigned match,
-                                   uint64_t since_us),
-                      void *context) {
+                      void (*take)(struct hc_sv_control *control, const struct hc_sv_hang *hang)) {
     for (unsigned i = 0; i < control->options->workers; i++) {
         const struct hc_sv_control_seen *seen = &control->seen[i];
         const struct hc_sv_runner *runner = control->workers[i].runner->former;
-        for (; runner != NULL; runner = runner->former)
-            take(context, i, runner->away->number, runner->since_us);
-        if (seen->match != 0)
-            take(context, i, seen->match, seen->since_us);
+        struct hc_sv_hang hang = {.worker = i, .match = seen->match, .since_us = seen->since_us};
+        if (hang.match != 0)
+            take(control, &hang);
+        for (; runner != NULL; runner = runner->former) {
+            hang.match = runner->away->number;
+            hang.since_us = runner->since_us;
+            take(control, &hang);
+        }
+    }
+    for (unsigned number = 1; number <= control->options->matches; number++) {
+        const struct hc_sv_control_seen *seen = &control->makers[number - 1];
+        struct hc_sv_hang hang = {.worker = hc_sv_worker_of(number, control->options->workers),
+                                  .match = seen->match,
+                                  .since_us = seen->since_us,
+                                  .makes = true};
+        if (hang.match != 0)
+            take(control, &hang);
     }
 }
 
@@ -167,15 +207,14 @@ static json_t *add_matches(struct hc_sv_control *control) {
 }
 
 /// Adds a call that hangs to the report.
-static void add_hang(void *context, unsigned worker, unsigned match, uint64_t since_us) {
-    struct hc_sv_control *control = context;
+static void add_hang(struct hc_sv_control *control, const struct hc_sv_hang *hang) {
     char place[HC_PLACE_TEXT];
-    hc_sv_watchdog_place(control->watchdog, match, place, sizeof(place));
-    json_t *hang = json_pack("{s:i, s:I, s:s?}", "worker", (int)worker, "lasted_ms",
-                             (json_int_t)(hc_since(since_us, hc_clock_us()) / 1000), "place",
-                             place[0] != '\0' ? place : NULL);
-    name_match(control, hang, match);
-    json_array_append_new(control->report.hangs, hang);
+    hc_sv_watchdog_place(control->setting->watchdog, hang->match, place, sizeof(place));
+    json_t *entry = json_pack("{s:i, s:I, s:s?}", "worker", (int)hang->worker, "lasted_ms",
+                              (json_int_t)(hc_since(hang->since_us, hc_clock_us()) / 1000), "place",
+                              place[0] != '\0' ? place : NULL);
+    name_match(control, entry, hang->match);
+    json_array_append_new(control->report.hangs, entry);
 }
 
 json_t *hc_sv_control_report(struct hc_sv_control *control) {
@@ -193,7 +232,7 @@ json_t *hc_sv_control_report(struct hc_sv_control *control) {
     report->host = &control->stats;
     report->timeline = &control->timeline;
     report->hangs = json_array();
-    each_hang(control, add_hang, control);
+    each_hang(control, add_hang);
     json_t *parts = add_matches(control);
     add_workers(control);
     report->clients_most = (unsigned)control->match.clients_most; // of the only match
@@ -341,8 +380,10 @@ static void on_look(evutil_socket_t descriptor, short events, void *context) {
     (void)events;
     for (unsigned i = 0; i < control->options->workers; i++) {
         hc_sv_worker_collect(&control->workers[i], on_returned, control);
-        look_at(control, i, now);
+        look_at_worker(control, i, now);
     }
+    for (unsigned number = 1; number <= control->options->matches; number++)
+        look_at_maker(control, number, now);
     control->stop_looks += control->stopping;
     log_second(control, now);
     hc_sv_log_advance(control->log);
@@ -500,7 +541,8 @@ bool hc_sv_control_open(struct hc_sv_control *control, const struct hc_sv_match_
     control->log = setting->log;
     control->run.notice = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     control->base = hc_loop_create();
-    return control->run.notice >= 0 && control->base != NULL;
+    control->makers = calloc(control->options->matches, sizeof(*control->makers));
+    return control->run.notice >= 0 && control->base != NULL && control->makers != NULL;
 }
 
 bool hc_sv_control_watch(struct hc_sv_control *control) {
@@ -521,20 +563,20 @@ bool hc_sv_control_watch(struct hc_sv_control *control) {
 }
 
 /// Logs that the daemon ends although a call hangs.
-static void log_abandoned(void *context, unsigned worker, unsigned match, uint64_t since_us) {
-    struct hc_sv_control *control = context;
-    json_t *fields =
-        json_pack("{s:i, s:I, s:s}", "worker", (int)worker, "lasted_ms",
-                  (json_int_t)(hc_since(since_us, hc_clock_us()) / 1000), "why",
-                  "the daemon ends, but a turn of the match does not: its clients are not told");
-    name_match(control, fields, match);
+static void log_abandoned(struct hc_sv_control *control, const struct hc_sv_hang *hang) {
+    json_t *fields = json_pack(
+        "{s:i, s:I, s:s}", "worker", (int)hang->worker, "lasted_ms",
+        (json_int_t)(hc_since(hang->since_us, hc_clock_us()) / 1000), "why",
+        hang->makes ? "the daemon ends, and the next world of the match did not begin"
+                    : "the daemon ends, but a turn of the match does not: its clients are not "
+                      "told");
+    name_match(control, fields, hang->match);
     hc_sv_log_event(control->log, HC_SV_LOG_ERROR, "match-abandoned", fields);
 }
 
-void hc_sv_control_run(struct hc_sv_control *control, struct hc_sv_watchdog *watchdog) {
+void hc_sv_control_run(struct hc_sv_control *control) {
     const struct hc_sv_options *options = control->options;
     uint64_t now = hc_clock_us();
-    control->watchdog = watchdog;
     hc_loop_arm(control->look, now, now);
     if (options->ticks != 0 && options->matches > 1)
         hc_loop_arm(control->ticked,
@@ -544,7 +586,7 @@ void hc_sv_control_run(struct hc_sv_control *control, struct hc_sv_watchdog *wat
     event_base_dispatch(control->base);
     if (control->asks)
         log_report(control);
-    each_hang(control, log_abandoned, control);
+    each_hang(control, log_abandoned);
 }
 
 void hc_sv_control_close(struct hc_sv_control *control) {
@@ -557,6 +599,7 @@ void hc_sv_control_close(struct hc_sv_control *control) {
     hc_sv_owner_file_reader_close(control->keys_reader);
     hc_sv_owner_file_reader_close(control->refused_reader);
     hc_loop_free(control->base);
+    free(control->makers);
     if (control->run.notice > 0) // 0 is standard input
         close(control->run.notice);
 }

@@ -12,7 +12,7 @@ struct hc_sv_owner_file_reader;
 
 enum { HC_SV_CONTROL_SIGNALS = 6 };
 
-/// The call into a match that a worker makes, as the control thread has found it.
+/// The call into a match that a thread makes, as the control thread has found it.
 struct hc_sv_control_seen {
     uint64_t since_us; ///< when it began; 0: there was none
     unsigned looks;    ///< that found it
@@ -24,7 +24,6 @@ struct hc_sv_control {
     const struct hc_sv_options *options; ///< of the setting
     struct hc_sv_log *log;               ///< of the setting
     struct hc_sv_worker *workers;        ///< [options->workers]
-    struct hc_sv_watchdog *watchdog;     ///< NULL: there is none
     struct hc_sv_run run;
     struct event_base *base;
     struct event *signals[HC_SV_CONTROL_SIGNALS];
@@ -41,7 +40,8 @@ struct hc_sv_control {
     uint64_t began_cpu_us;      ///< processor time of the process when the workers began
     uint64_t asked;             ///< the newest number of an order to publish
     bool asks;                  ///< a report waits for the answers
-    struct hc_sv_control_seen seen[HC_SV_WORKERS_MAX];
+    struct hc_sv_control_seen seen[HC_SV_WORKERS_MAX]; ///< the calls of the workers
+    struct hc_sv_control_seen *makers; ///< [matches] the calls that make their next worlds
 
     // Memory for a report.
     struct hc_sv_report report;
@@ -68,8 +68,8 @@ bool hc_sv_control_set_refused(struct hc_sv_control *control,
                                const struct hc_sv_refused_file *refused);
 
 /// Obeys signals until the threads of all workers have ended; when the daemon ends, those of
-/// hanging matches are not waited for, and not `closed`. `watchdog` may be NULL.
-void hc_sv_control_run(struct hc_sv_control *control, struct hc_sv_watchdog *watchdog);
+/// hanging matches are not waited for, and not `closed`.
+void hc_sv_control_run(struct hc_sv_control *control);
 
 /// Ends all workers at once, without closing their connections.
 void hc_sv_control_end(struct hc_sv_control *control);

@@ -43,8 +43,7 @@ struct daemon {
     struct hc_sv_token_http *token_http; ///< NULL unless --dev
     pthread_mutex_t placement_lock;
     struct hc_sv_wall_clock wall_clock;
-    struct hc_sv_worker *workers;    ///< [options.workers]
-    struct hc_sv_watchdog *watchdog; ///< NULL: there is none
+    struct hc_sv_worker *workers; ///< [options.workers]
     struct hc_sv_control control;
 };
 
@@ -269,7 +268,7 @@ static void clean_up(struct daemon *daemon) {
     for (unsigned i = 0; daemon->workers != NULL && i < daemon->options.workers; i++)
         hc_sv_worker_close(&daemon->workers[i]);
     free(daemon->workers);
-    hc_sv_watchdog_free(daemon->watchdog);
+    hc_sv_watchdog_free(daemon->setting.watchdog);
     hc_sv_placement_destroy(daemon->setting.placement);
     hc_sv_wall_clock_close(&daemon->wall_clock);
     hc_sv_log_close(&daemon->log);
@@ -308,7 +307,7 @@ static bool set_up(struct daemon *daemon) {
 /// the daemon runs any more.
 static bool run(struct daemon *daemon, bool *ended) {
     unsigned workers = daemon->options.workers, begun = 0;
-    daemon->watchdog =
+    daemon->setting.watchdog =
         hc_sv_watchdog_start(&daemon->log, game_place(daemon), daemon->options.matches);
     daemon->setting.began_us = hc_clock_us();
     daemon->control.began_cpu_us = hc_report_cpu_us();
@@ -319,12 +318,11 @@ static bool run(struct daemon *daemon, bool *ended) {
         hc_sv_control_end(&daemon->control);
     }
     hc_sv_control_mask_signals(SIG_UNBLOCK); // of this thread alone: the others receive none
-    hc_sv_control_run(&daemon->control, daemon->watchdog);
+    hc_sv_control_run(&daemon->control);
     uint64_t until_us = hc_clock_us() + MAKERS_US;
-    *ended = true;
+    *ended = hc_sv_watchdog_stop(daemon->setting.watchdog); // first: it asks threads
     for (unsigned i = 0; i < workers; i++)
-        *ended = hc_sv_worker_join(&daemon->workers[i], until_us) && *ended;
-    *ended = hc_sv_watchdog_stop(daemon->watchdog) && *ended;
+        *ended = *ended && hc_sv_worker_join(&daemon->workers[i], until_us);
     return begun == workers;
 }
 

@@ -4,6 +4,7 @@
 #include "common/elapsed.h"
 #include "common/programs/clock.h"
 #include "common/programs/counters.h"
+#include "common/programs/crash.h"
 #include "common/programs/report.h"
 #include "hindcast/check.h"
 #include "server/daemon/event_line.h"
@@ -237,8 +238,9 @@ void hc_sv_match_drop_messages(struct hc_sv_match *match) {
 
 /// Begins a call that runs functions of the game.
 static struct hc_sv_watch *enter(struct hc_sv_match *match, uint64_t now_us) {
-    hc_sv_watch_begin(match->watch, match->number, now_us);
-    return match->watch;
+    struct hc_sv_watch *watch = match->watch; // of another thread as soon as the call is taken
+    hc_sv_watch_begin(watch, match->number, now_us);
+    return watch;
 }
 
 /// Ends it. If the call hung for so long that the worker got another thread, this one ends, and
@@ -353,7 +355,11 @@ bool hc_sv_match_is_over(const struct hc_sv_match *match, uint64_t now_us) {
 
 static void *make_next(void *context) {
     struct hc_sv_match *match = context;
+    hc_crash_watch_thread();
+    match->maker_watch.thread = pthread_self();
+    hc_sv_watch_begin(&match->maker_watch, match->number, hc_clock_us());
     match->next = create(match, &match->next_keys, match->next_seed);
+    hc_sv_watch_end(&match->maker_watch);
     atomic_store(&match->made, true);
     return NULL;
 }
@@ -400,6 +406,8 @@ void hc_sv_match_renew(struct hc_sv_match *match, const struct hc_token_ring *ke
                        uint64_t now_us) {
     bool over = hc_sv_match_is_over(match, now_us);
     if (match->makes && atomic_load(&match->made)) {
+        if (!hc_sv_watchdog_leave(match->setting->watchdog, match->maker))
+            return;
         pthread_join(match->maker, NULL);
         match->makes = false;
         if (over)

@@ -34,6 +34,7 @@ struct hc_sv_match_setting {
     uint8_t cookie_secret[HC_SERVER_SECRET_SIZE]; ///< of several matches
     uint64_t began_us;                            ///< of the daemon's clock of ticks
     struct hc_sv_wall_clock *wall_clock;          ///< by which tokens expire
+    struct hc_sv_watchdog *watchdog;              ///< NULL: there is none
 };
 
 /// The counts of a match, of all its worlds, as the report has them.
@@ -84,6 +85,7 @@ struct hc_sv_match {
     // Another world, while it is made.
     bool makes; ///< `maker` runs, or waits to be joined
     pthread_t maker;
+    struct hc_sv_watch maker_watch; ///< the call of `maker`
     atomic_bool made;
     struct hc_server *next; ///< once it is made; NULL: no memory
     uint64_t next_seed;

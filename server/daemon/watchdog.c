@@ -20,6 +20,13 @@ enum {
     END_S = 1, ///< the watchdog is waited for so long
 };
 
+/// A hang whose place is to be found.
+struct found {
+    struct hc_sv_hang hang; ///< match 0: there is none
+    pthread_t thread;       ///< the thread that makes the call
+    bool gone;              ///< the thread may have been joined
+};
+
 struct hc_sv_watchdog {
     struct hc_sv_log *log;
     const void *game_file;
@@ -28,8 +35,10 @@ struct hc_sv_watchdog {
     pthread_mutex_t lock; ///< of all that follows
     pthread_cond_t wake;
     bool stops;
-    struct hc_sv_hang found[HC_SV_WORKERS_MAX]; ///< by worker; their places are sought next
-    char (*places)[HC_PLACE_TEXT];              ///< [matches] what was found; "": nothing
+    struct found *found;           ///< [matches] the hangs whose places are sought next
+    bool asks;                     ///< the watchdog asks the thread `asked`
+    pthread_t asked;               ///< see `asks`
+    char (*places)[HC_PLACE_TEXT]; ///< [matches] what was found; "": nothing
 };
 
 // ---- Where a thread is --------------------------------------------------------------------------
@@ -70,7 +79,10 @@ static void ask(const struct hc_sv_watchdog *watchdog, pthread_t thread, char *t
 static void log_hang(const struct hc_sv_watchdog *watchdog, const struct hc_sv_hang *hang,
                      const char *place) {
     char why[HC_PLACE_TEXT + 64];
-    snprintf(why, sizeof(why), "a turn of the match does not end: it is in %s", place);
+    snprintf(why, sizeof(why), "%s: it is in %s",
+             hang->makes ? "the next world of the match does not begin"
+                         : "a turn of the match does not end",
+             place);
     json_t *fields =
         json_pack("{s:i, s:I, s:s}", "worker", (int)hang->worker, "lasted_ms",
                   (json_int_t)(hc_since(hang->since_us, hang->found_us) / 1000), "why", why);
@@ -80,52 +92,73 @@ static void log_hang(const struct hc_sv_watchdog *watchdog, const struct hc_sv_h
 }
 
 /// Takes a hang that was found; false: there is none.
-static bool take(struct hc_sv_watchdog *watchdog, struct hc_sv_hang *hang) {
-    for (unsigned i = 0; i < HC_SV_WORKERS_MAX; i++) {
-        *hang = watchdog->found[i];
-        watchdog->found[i].match = 0;
-        if (hang->match != 0)
+static bool take(struct hc_sv_watchdog *watchdog, struct found *found) {
+    for (unsigned i = 0; i < watchdog->matches; i++) {
+        *found = watchdog->found[i];
+        watchdog->found[i].hang.match = 0;
+        if (found->hang.match != 0)
             return true;
     }
     return false;
 }
 
 /// Waits for a hang and takes it; false: there is none any more, and the watchdog stops.
-static bool wait_for(struct hc_sv_watchdog *watchdog, struct hc_sv_hang *hang) {
+static bool wait_for(struct hc_sv_watchdog *watchdog, struct found *found) {
     pthread_mutex_lock(&watchdog->lock);
-    bool any = take(watchdog, hang);
+    bool any = take(watchdog, found);
     while (!any && !watchdog->stops) {
         pthread_cond_wait(&watchdog->wake, &watchdog->lock);
-        any = take(watchdog, hang);
+        any = take(watchdog, found);
     }
+    watchdog->asks = any && !found->gone;
+    watchdog->asked = found->thread;
     pthread_mutex_unlock(&watchdog->lock);
     return any;
 }
 
 static void *find_places(void *context) {
     struct hc_sv_watchdog *watchdog = context;
-    struct hc_sv_hang hang;
-    while (wait_for(watchdog, &hang)) {
-        char place[HC_PLACE_TEXT];
-        ask(watchdog, hang.thread, place, sizeof(place));
-        log_hang(watchdog, &hang, place);
+    struct found found;
+    while (wait_for(watchdog, &found)) {
+        char place[HC_PLACE_TEXT] = "an unknown place";
+        if (!found.gone)
+            ask(watchdog, found.thread, place, sizeof(place));
+        log_hang(watchdog, &found.hang, place);
         pthread_mutex_lock(&watchdog->lock);
-        snprintf(watchdog->places[hang.match - 1], HC_PLACE_TEXT, "%s", place);
+        watchdog->asks = false;
+        snprintf(watchdog->places[found.hang.match - 1], HC_PLACE_TEXT, "%s", place);
         pthread_mutex_unlock(&watchdog->lock);
     }
     return NULL;
 }
 
-void hc_sv_watchdog_find(struct hc_sv_watchdog *watchdog, const struct hc_sv_hang *hang) {
+bool hc_sv_watchdog_find(struct hc_sv_watchdog *watchdog, const struct hc_sv_watch *watch,
+                         const struct hc_sv_hang *hang) {
     if (watchdog == NULL)
-        return;
-    HC_ASSERT(hang->worker < HC_SV_WORKERS_MAX && hang->match >= 1 &&
-              hang->match <= watchdog->matches);
+        return hc_sv_watch_since(watch) == hang->since_us;
+    HC_ASSERT(hang->match >= 1 && hang->match <= watchdog->matches);
     pthread_mutex_lock(&watchdog->lock);
-    watchdog->found[hang->worker] = *hang;
-    watchdog->places[hang->match - 1][0] = '\0';
-    pthread_cond_signal(&watchdog->wake);
+    // A thread whose call goes on has not been left, and is found by hc_sv_watchdog_leave.
+    bool goes_on = hc_sv_watch_since(watch) == hang->since_us;
+    if (goes_on) {
+        watchdog->found[hang->match - 1] = (struct found){.hang = *hang, .thread = watch->thread};
+        watchdog->places[hang->match - 1][0] = '\0';
+        pthread_cond_signal(&watchdog->wake);
+    }
     pthread_mutex_unlock(&watchdog->lock);
+    return goes_on;
+}
+
+bool hc_sv_watchdog_leave(struct hc_sv_watchdog *watchdog, pthread_t thread) {
+    if (watchdog == NULL)
+        return true;
+    pthread_mutex_lock(&watchdog->lock);
+    for (unsigned i = 0; i < watchdog->matches; i++)
+        if (watchdog->found[i].hang.match != 0 && pthread_equal(watchdog->found[i].thread, thread))
+            watchdog->found[i].gone = true;
+    bool asks = watchdog->asks && pthread_equal(watchdog->asked, thread);
+    pthread_mutex_unlock(&watchdog->lock);
+    return !asks;
 }
 
 const char *hc_sv_watchdog_place(struct hc_sv_watchdog *watchdog, unsigned match, char *text,
@@ -159,10 +192,12 @@ struct hc_sv_watchdog *hc_sv_watchdog_start(struct hc_sv_log *log, const void *g
     watchdog->game_file = hc_place_file(game);
     watchdog->matches = matches;
     watchdog->places = calloc(matches, sizeof(*watchdog->places));
+    watchdog->found = calloc(matches, sizeof(*watchdog->found));
     pthread_mutex_init(&watchdog->lock, NULL);
     pthread_cond_init(&watchdog->wake, NULL);
     prepare_ask();
-    if (watchdog->places != NULL && hc_sv_thread_start(&watchdog->thread, find_places, watchdog))
+    if (watchdog->places != NULL && watchdog->found != NULL &&
+        hc_sv_thread_start(&watchdog->thread, find_places, watchdog))
         return watchdog;
     hc_sv_watchdog_free(watchdog);
     return NULL;
@@ -187,5 +222,6 @@ void hc_sv_watchdog_free(struct hc_sv_watchdog *watchdog) {
     pthread_cond_destroy(&watchdog->wake);
     pthread_mutex_destroy(&watchdog->lock);
     free(watchdog->places);
+    free(watchdog->found);
     free(watchdog);
 }

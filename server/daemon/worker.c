@@ -613,15 +613,14 @@ bool hc_sv_worker_replace(struct hc_sv_worker *worker, uint64_t since_us) {
 }
 
 void hc_sv_worker_collect(struct hc_sv_worker *worker,
-                          void (*returned)(void *context, const struct hc_sv_runner *runner),
+                          bool (*returned)(void *context, const struct hc_sv_runner *runner),
                           void *context) {
     struct hc_sv_runner *runner;
     for (struct hc_sv_runner **at = &worker->runner->former; (runner = *at) != NULL;) {
-        if (!atomic_load(&runner->watch.left)) {
+        if (!atomic_load(&runner->watch.left) || !returned(context, runner)) {
             at = &runner->former;
             continue;
         }
-        returned(context, runner);
         pthread_join(runner->thread, NULL);
         *at = runner->former;
         atomic_store(&runner->away->back, true);

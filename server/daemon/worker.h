@@ -140,9 +140,10 @@ bool hc_sv_worker_begin(struct hc_sv_worker *worker);
 bool hc_sv_worker_replace(struct hc_sv_worker *worker, uint64_t since_us);
 
 /// Ends the runners that were replaced and have left their matches, which come back. Calls
-/// `returned` for each before. Only the control thread may call it.
+/// `returned` for each before; false: its thread must not be joined yet. Only the control thread
+/// may call it.
 void hc_sv_worker_collect(struct hc_sv_worker *worker,
-                          void (*returned)(void *context, const struct hc_sv_runner *runner),
+                          bool (*returned)(void *context, const struct hc_sv_runner *runner),
                           void *context);
 
 /// Waits for the worker's threads, if it is `closed`, and until `until_us` for those that make

@@ -7,6 +7,7 @@
 #include "tests/run_suite.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct hc_sv_mailbox box;
@@ -103,6 +104,35 @@ START_TEST(call_is_taken_only_while_it_lasts) {
 }
 END_TEST
 
+START_TEST(call_that_has_ended_hangs_no_more) {
+    struct hc_sv_watch watch = {.thread = pthread_self()};
+    const struct hc_sv_hang hang = {.match = 2, .named = true, .since_us = 1000, .found_us = 3000};
+    char text[4096] = "";
+    FILE *lines = tmpfile();
+    ck_assert_ptr_nonnull(lines);
+    struct hc_sv_log log;
+    hc_sv_log_open(&log, HC_SV_LOG_ERROR, HC_SV_LOG_JSON, fileno(lines));
+    struct hc_sv_watchdog *watchdog = hc_sv_watchdog_start(&log, &box, 2);
+    ck_assert_ptr_nonnull(watchdog);
+    hc_sv_watch_begin(&watch, 2, 1000);
+    ck_assert(hc_sv_watchdog_find(watchdog, &watch, &hang));
+    ck_assert(hc_sv_watch_end(&watch));
+    ck_assert(!hc_sv_watchdog_find(watchdog, &watch, &hang));
+    while (!hc_sv_watchdog_leave(watchdog, watch.thread))
+        poll(NULL, 0, 1); // it asks this thread
+    while (!hc_sv_watchdog_stop(watchdog))
+        ;
+    hc_sv_watchdog_free(watchdog);
+    hc_sv_log_close(&log);
+    rewind(lines);
+    ck_assert_uint_gt(fread(text, 1, sizeof text - 1, lines), 0);
+    const char *line = strstr(text, "match-hangs");
+    ck_assert_ptr_nonnull(line);
+    ck_assert_ptr_null(strstr(line + 1, "match-hangs"));
+    fclose(lines);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("mailbox");
     TCase *tests = tcase_create("mailbox");
@@ -112,6 +142,7 @@ int main(void) {
     tcase_add_test(tests, first_order_to_stop_decides_whether_the_clients_come_back);
     tcase_add_test(tests, connects_queue_up_to_a_limit_and_in_order);
     tcase_add_test(tests, call_is_taken_only_while_it_lasts);
+    tcase_add_test(tests, call_that_has_ended_hangs_no_more);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
