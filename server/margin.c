@@ -2,7 +2,9 @@
 #include "server/margin.h"
 
 #include "common/elapsed.h"
+#include "common/prefetch.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /// The time from an arrival to a due time in units, rounded down and limited.
@@ -28,7 +30,7 @@ static uint32_t place_of(const struct hc_sv_margin *margin, int16_t value) {
 }
 
 static void remove_oldest(struct hc_sv_margin *margin) {
-    int16_t *at = margin->sorted + place_of(margin, margin->values[margin->first]);
+    int16_t *at = margin->sorted + place_of(margin, margin->samples[margin->first].units);
     margin->count--;
     margin->first = (margin->first + 1) % HC_MARGIN_SAMPLES;
     memmove(at, at + 1, (size_t)(margin->sorted + margin->count - at) * sizeof *at);
@@ -41,8 +43,7 @@ static void add(struct hc_sv_margin *margin, int16_t value, uint64_t arrived_us)
     int16_t *at = margin->sorted + place_of(margin, value);
     memmove(at + 1, at, (size_t)(margin->sorted + margin->count - at) * sizeof *at);
     *at = value;
-    margin->values[next] = value;
-    margin->at_us[next] = arrived_us;
+    margin->samples[next] = (struct hc_sv_margin_sample){.at_us = arrived_us, .units = value};
     margin->count++;
 }
 
@@ -55,9 +56,13 @@ void hc_sv_margin_input(struct hc_sv_margin *margin, hc_tick newest, uint64_t du
     add(margin, in_units(arrived_us, due_us), arrived_us);
 }
 
+void hc_sv_margin_prefetch(const struct hc_sv_margin *margin) {
+    hc_prefetch(margin, offsetof(struct hc_sv_margin, sorted));
+}
+
 bool hc_sv_margin_report(struct hc_sv_margin *margin, uint64_t now_us, struct hc_margin *report) {
     while (margin->count > 0 &&
-           hc_since(margin->at_us[margin->first], now_us) >= HC_MARGIN_WINDOW_US)
+           hc_since(margin->samples[margin->first].at_us, now_us) >= HC_MARGIN_WINDOW_US)
         remove_oldest(margin);
     if (!margin->any)
         return false;

@@ -17,23 +17,33 @@
 #include "proto/limits.h"
 #include "proto/snapshot.h"
 
+/// The margin of a DATA.
+struct hc_sv_margin_sample {
+    uint64_t at_us; ///< its arrival
+    int16_t units;  ///< of HC_MARGIN_UNIT_US
+};
+
+/// The members that every snapshot reads come first.
 struct hc_sv_margin {
     bool any;                          ///< an input has come
     bool reported;                     ///< a report was made
     hc_tick newest;                    ///< stamp of the newest input; meaningful while `any`
     uint64_t reported_us;              ///< when the newest report was made
     struct hc_margin report;           ///< the newest one
-    uint32_t first;                    ///< place of the oldest margin in the rings
-    uint32_t count;                    ///< margins in the rings, and in `sorted`
-    uint64_t at_us[HC_MARGIN_SAMPLES]; ///< arrivals, a ring
-    int16_t values[HC_MARGIN_SAMPLES]; ///< margins in HC_MARGIN_UNIT_US, a ring
-    int16_t sorted[HC_MARGIN_SAMPLES]; ///< margins of the rings in ascending order, [count]
+    uint32_t first;                    ///< place of the oldest sample
+    uint32_t count;                    ///< samples
+    int16_t sorted[HC_MARGIN_SAMPLES]; ///< margins of the samples in ascending order, [count]
+    struct hc_sv_margin_sample samples[HC_MARGIN_SAMPLES]; ///< a ring
 };
 
 /// Notes a datagram whose newest input has the stamp `newest`, at most head + future. It came at
 /// `arrived_us`; the step that the input drives is due at `due_us`.
 void hc_sv_margin_input(struct hc_sv_margin *margin, hc_tick newest, uint64_t due_us,
                         uint64_t arrived_us);
+
+/// Begins to load what the next report reads, if no sample becomes too old, into the processor's
+/// cache.
+void hc_sv_margin_prefetch(const struct hc_sv_margin *margin);
 
 /// Whether a snapshot that is made at `now_us` reports the margin, and the report: when there is
 /// one for the first time, when its least margin is less than in the report before, when margins

@@ -144,6 +144,7 @@ bool hc_sv_peer_floods(struct hc_sv_peer *peer, size_t size, uint64_t now_us) {
 void hc_sv_peer_prefetch(const struct hc_sv_peer *peer) {
     hc_prefetch(peer, offsetof(struct hc_sv_peer, connection.sent.ring));
     hc_sv_client_prefetch(&peer->replication);
+    hc_sv_margin_prefetch(&peer->margin);
     hc_prefetch(&peer->names, 1);
     hc_prefetch(&peer->messages.out, offsetof(struct hc_reliable_out, sendings));
     hc_prefetch(&peer->messages.unreliable_out, 1);

@@ -117,13 +117,13 @@ struct hc_sv_peer {
     struct hc_sv_former former; ///< until a DATA arrives on the present connection
     uint64_t unproven_us;       ///< the end of all wrong proofs of `continues` at the allowed rate
     struct hc_sv_lateness lateness; ///< of the inputs of the session
-    struct hc_sv_margin margin;     ///< of the inputs of the connection
     struct hc_sv_narrow narrow;
     uint8_t newest_input[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX];
     struct hc_connection connection;
     struct hc_sv_client replication;
     struct hc_sv_validation validation;
     struct hc_sv_contest contest;
+    struct hc_sv_margin margin;      ///< of the inputs of the connection
     struct hc_sv_ticket ticket;      ///< of the connection
     struct hc_sv_names names;        ///< of the connection
     struct hc_sv_answer answer;      ///< of the connection

@@ -131,6 +131,26 @@ FAULTS = {
         "            hc_tick_max(wanted, hc_tick_back(next, redundancy));\n",
         found_by="unit_client_inputs",
     ),
+    "margin-when-read": Fault(
+        "server/receive.c",
+        "a margin is measured by the newest datagram to the client if that is later than the arrival",
+        "    apply(server, peer, from, &received, now_us);\n",
+        "    received.arrived_us = now_us;\n"
+        "    apply(server, peer, from, &received, now_us);\n",
+    ),
+    "margin-of-repeats": Fault(
+        "server/margin.c",
+        "inputs that came before count again for the margin when they are repeated",
+        "    if (margin->any && newest <= margin->newest)\n"
+        "        return;\n",
+        "",
+    ),
+    "margin-without-end": Fault(
+        "server/margin.c",
+        "a margin counts for more than a second",
+        "HC_MARGIN_WINDOW_US)\n",
+        "2 * HC_MARGIN_WINDOW_US)\n",
+    ),
     # ---- The spread of a change ----
     "old-position": Fault(
         "common/spread.c",
