@@ -1,6 +1,6 @@
 /// Accounts try to fill the list of spent tokens, to keep others out, and to outlast their session.
 #include "tests/attack/attack.h"
-#include "tests/attack/raw_client.h"
+#include "tests/sim/raw_client.h"
 
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
@@ -21,8 +21,8 @@ struct account {
 
 /// A host and the accounts that connect to it; account n has the address of its number.
 struct accounts {
-    struct hc_server *host;
-    uint64_t now_us, serial;
+    struct raw_host target;
+    uint64_t serial;
     struct account *all;
     uint32_t count;
 };
@@ -37,48 +37,38 @@ static uint32_t number_of(const struct hc_address *address) {
 }
 
 static struct accounts accounts_create(struct hc_server_config config, uint32_t count) {
-    struct accounts accounts = {.now_us = 5 * SECOND_US, .count = count};
-    accounts.host = hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US, accounts.now_us);
+    struct accounts accounts = {.target = raw_host_create(&config), .count = count};
     accounts.all = calloc(count + 1, sizeof *accounts.all);
-    HC_ASSERT(accounts.host != NULL && accounts.all != NULL);
+    HC_ASSERT(accounts.all != NULL);
     for (uint32_t i = 0; i < count; i++)
-        raw_client_begin(&accounts.all[i].raw, accounts.host, address_of(i), 1 + i,
+        raw_client_begin(&accounts.all[i].raw, accounts.target.host, address_of(i), 1 + i,
                          ++accounts.serial);
     return accounts;
 }
 
 static void accounts_destroy(struct accounts *accounts) {
-    hc_server_destroy(accounts->host);
+    raw_host_destroy(&accounts->target);
     free(accounts->all);
 }
 
-/// Stores the ticket of a DATA for the account.
-static void store_ticket(struct account *account, const uint8_t *bytes, size_t size) {
+/// Stores the ticket of a DATA for its account.
+static void store_ticket(void *context, const struct hc_address *to, const uint8_t *bytes,
+                         size_t size) {
     static struct hc_body body;
+    struct accounts *accounts = context;
     uint8_t opened[HC_DATAGRAM_MAX];
-    struct hc_data data;
-    enum hc_message_type type;
-    if (hc_endpoint_get_data(&account->raw.endpoint, false, bytes, size, opened, &data) != HC_OK ||
-        hc_body_begin(&body, data.body, data.body_size) != HC_OK)
+    if (number_of(to) >= accounts->count || accounts->all[number_of(to)].has_ticket)
         return;
-    while ((type = hc_body_next(&body)) != HC_MESSAGE_END)
-        if (type == HC_MESSAGE_TICKET)
-            account->has_ticket = hc_message_get_ticket(&body, &account->ticket) == HC_OK;
+    struct account *account = &accounts->all[number_of(to)];
+    if (raw_client_find(&account->raw, bytes, size, HC_MESSAGE_TICKET, opened, &body))
+        account->has_ticket = hc_message_get_ticket(&body, &account->ticket) == HC_OK;
 }
 
 /// Runs the host for `us`, and gives its datagrams to the accounts.
 static void accounts_run(struct accounts *accounts, uint64_t us) {
-    uint8_t bytes[HC_DATAGRAM_MAX];
-    struct hc_address to;
-    struct hc_server_event event;
-    size_t size;
-    accounts->now_us += us;
-    hc_server_advance(accounts->host, accounts->now_us);
-    while ((size = hc_server_send(accounts->host, &to, bytes, accounts->now_us)) > 0)
-        if (number_of(&to) < accounts->count && !accounts->all[number_of(&to)].has_ticket)
-            store_ticket(&accounts->all[number_of(&to)], bytes, size);
-    while (hc_server_poll_event(accounts->host, &event)) {
-    }
+    accounts->target.sent = store_ticket;
+    accounts->target.context = accounts;
+    raw_host_run(&accounts->target, us, NULL);
 }
 
 /// Connects with the newest ticket, or with the token; returns the kind of the server's answer.
@@ -91,34 +81,30 @@ static enum hc_datagram_kind reconnect(struct accounts *accounts, struct account
         raw->endpoint.credential = account->ticket.credential;
     account->has_ticket = false;
     memcpy(raw->cookie.client_nonce, &(uint64_t){++accounts->serial}, sizeof accounts->serial);
-    if (!raw_client_hello(raw, accounts->now_us))
+    if (!raw_client_hello(raw, accounts->target.now_us))
         return HC_DATAGRAM_NONE;
     hc_endpoint_compute_key(&raw->endpoint);
     raw_client_write_connect(raw, 1, bytes);
     HC_ASSERT(hc_datagram_get_connect(bytes, sizeof bytes, &connect) == HC_OK);
     connect.continues = continues;
     hc_endpoint_put_connect(&raw->endpoint, &connect, bytes);
-    enum hc_datagram_kind kind = raw_client_send_connect(raw, bytes, accounts->now_us);
+    enum hc_datagram_kind kind = raw_client_send_connect(raw, bytes, accounts->target.now_us);
     if (kind == HC_DATAGRAM_ACCEPT)
-        raw_client_send_data(raw, NULL, 0, accounts->now_us);
+        raw_client_send_data(raw, NULL, 0, accounts->target.now_us);
     return kind;
 }
 
 /// Connects with its token, and leaves; returns whether it was admitted.
 static bool connect_and_leave_as(struct accounts *accounts, struct raw_client *raw) {
-    uint8_t bytes[16];
-    struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
     memcpy(raw->cookie.client_nonce, &(uint64_t){++accounts->serial}, sizeof accounts->serial);
-    if (!raw_client_join(raw, 1, accounts->now_us))
-        return false;
-    hc_message_put_close(&body, &(struct hc_close){.reason = HC_CLOSE_LEFT});
-    return raw_client_send_data(raw, bytes, body.at, accounts->now_us) == HC_OK;
+    return raw_client_join(raw, 1, accounts->target.now_us) &&
+           raw_client_leave(raw, accounts->target.now_us);
 }
 
 /// Connects a new user, which leaves; returns whether it was admitted.
 static bool connect_and_leave(struct accounts *accounts, uint32_t number) {
     struct raw_client raw;
-    raw_client_begin(&raw, accounts->host, address_of(1000000 + number), 1000000 + number,
+    raw_client_begin(&raw, accounts->target.host, address_of(1000000 + number), 1000000 + number,
                      ++accounts->serial);
     return connect_and_leave_as(accounts, &raw);
 }
@@ -172,20 +158,17 @@ void attack_outages(struct attack *attack) {
 /// Connects with a token of these rights, and leaves; returns whether it was admitted.
 static bool connects_as(struct accounts *accounts, uint8_t rights, bool watch, uint8_t players) {
     static uint32_t number = 0;
-    uint8_t bytes[16];
-    struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
     struct hc_token_ring ring = hc_endpoint_token_ring();
     struct hc_token token = raw_client_token(2000000 + ++number);
     struct raw_client raw;
     token.players = rights;
     token.watch = watch;
-    raw_client_begin_as(&raw, accounts->host, address_of(2000000 + number), &ring.keys[0], &token,
-                        ++accounts->serial);
-    if (!raw_client_hello(&raw, accounts->now_us) ||
-        raw_client_connect(&raw, players, accounts->now_us) != HC_DATAGRAM_ACCEPT)
+    raw_client_begin_as(&raw, accounts->target.host, address_of(2000000 + number), &ring.keys[0],
+                        &token, ++accounts->serial);
+    if (!raw_client_hello(&raw, accounts->target.now_us) ||
+        raw_client_connect(&raw, players, accounts->target.now_us) != HC_DATAGRAM_ACCEPT)
         return false;
-    hc_message_put_close(&body, &(struct hc_close){.reason = HC_CLOSE_LEFT});
-    raw_client_send_data(&raw, bytes, body.at, accounts->now_us);
+    raw_client_leave(&raw, accounts->target.now_us);
     accounts_run(accounts, SECOND_US / 10);
     return true;
 }
@@ -234,13 +217,13 @@ static unsigned reconnect_all(struct accounts *accounts) {
 
 /// Reconnects with tickets alone until the session ends; returns the seconds until then.
 static uint64_t seconds_until_end(struct accounts *accounts, uint64_t most_s) {
-    uint64_t from_us = accounts->now_us;
-    while (accounts->now_us - from_us < most_s * SECOND_US) {
+    uint64_t from_us = accounts->target.now_us;
+    while (accounts->target.now_us - from_us < most_s * SECOND_US) {
         accounts_run(accounts, 8 * SECOND_US);
         if ((reconnect_all(accounts) & 1) == 0)
             break;
     }
-    return (accounts->now_us - from_us) / SECOND_US;
+    return (accounts->target.now_us - from_us) / SECOND_US;
 }
 
 void attack_ended_sessions(struct attack *attack) {
@@ -250,20 +233,21 @@ void attack_ended_sessions(struct attack *attack) {
     config.tick_rate = 6;
     config.session_life_s = LIFE_S;
     struct accounts accounts = accounts_create(config, 4);
-    const struct hc_server_stats *stats = hc_server_stats(accounts.host);
+    const struct hc_server_stats *stats = hc_server_stats(accounts.target.host);
     attack_require(attack, reconnect_all(&accounts) == 15, "not all are admitted");
-    hc_server_set_refused(accounts.host, refused, 2, 0, accounts.now_us);
+    hc_server_set_refused(accounts.target.host, refused, 2, 0, accounts.target.now_us);
     accounts_run(&accounts, SECOND_US / 6);
-    attack_try(attack, hc_server_clients(accounts.host) != 2);
+    attack_try(attack, hc_server_clients(accounts.target.host) != 2);
     attack_try(attack, reconnect_all(&accounts) != 10);
     attack_require(attack, stats->denials[HC_DENY_REFUSED].count == 2, "for another reason");
 
-    hc_server_set_refused(accounts.host, NULL, 0, HC_TEST_UNIX_S + accounts.now_us / SECOND_US,
-                          accounts.now_us);
+    hc_server_set_refused(accounts.target.host, NULL, 0,
+                          HC_TEST_UNIX_S + accounts.target.now_us / SECOND_US,
+                          accounts.target.now_us);
     accounts_run(&accounts, SECOND_US / 6);
-    attack_try(attack, hc_server_clients(accounts.host) != 0);
+    attack_try(attack, hc_server_clients(accounts.target.host) != 0);
     attack_try(attack, reconnect_all(&accounts) != 0);
-    hc_server_set_refused(accounts.host, NULL, 0, 0, accounts.now_us);
+    hc_server_set_refused(accounts.target.host, NULL, 0, 0, accounts.target.now_us);
     accounts_destroy(&accounts);
 
     accounts = accounts_create(config, 1);
@@ -272,7 +256,7 @@ void attack_ended_sessions(struct attack *attack) {
     attack_try(attack, lasted_s > LIFE_S + 10);
     attack_require(attack, lasted_s > LIFE_S - 20, "it ended after %llu s",
                    (unsigned long long)lasted_s);
-    attack_require(attack, hc_server_clients(accounts.host) == 0, "it is still there");
+    attack_require(attack, hc_server_clients(accounts.target.host) == 0, "it is still there");
     attack_effect(attack,
                   "sessions end at once, 0 resumed; a session of an hour ended after %llu s",
                   (unsigned long long)lasted_s);
@@ -291,23 +275,23 @@ enum ending { KICKED, BY_GAME, REFUSED, DESYNC, TOO_OLD, OVERRUN, LOST, LEFT, EN
 static void end_session(struct accounts *accounts, struct account *account, enum ending ending) {
     uint8_t bytes[16], message[HC_MESSAGE_SIZE_MAX] = {0};
     struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
-    struct hc_server *host = accounts->host;
+    struct hc_server *host = accounts->target.host;
     uint64_t user = 1 + (uint64_t)(account - accounts->all), wait_s = 1;
     if (ending == KICKED || ending == BY_GAME) {
         hc_server_kick(host, account->raw.cid, ending == KICKED ? HC_CLOSE_KICKED : HC_CLOSE_GAME,
-                       accounts->now_us);
+                       accounts->target.now_us);
     } else if (ending == REFUSED) {
-        hc_server_set_refused(host, &user, 1, 0, accounts->now_us);
-        hc_server_set_refused(host, NULL, 0, 0, accounts->now_us);
+        hc_server_set_refused(host, &user, 1, 0, accounts->target.now_us);
+        hc_server_set_refused(host, NULL, 0, 0, accounts->target.now_us);
     } else if (ending == DESYNC || ending == LEFT) {
         const struct hc_close close = {
             .reason = ending == LEFT ? HC_CLOSE_LEFT : HC_CLOSE_DESYNC,
             .desync = {.entity = HC_CLOSE_NO_ENTITY, .field = HC_CLOSE_NO_FIELD}};
         hc_message_put_close(&body, &close);
-        raw_client_send_data(&account->raw, bytes, body.at, accounts->now_us);
+        raw_client_send_data(&account->raw, bytes, body.at, accounts->target.now_us);
     } else if (ending == OVERRUN) {
         while (hc_server_send_message(host, account->raw.cid, message, sizeof message,
-                                      accounts->now_us) == HC_OK) {
+                                      accounts->target.now_us) == HC_OK) {
         }
     } else {
         wait_s = ending == TOO_OLD ? LIFE_S : 20;
@@ -315,7 +299,7 @@ static void end_session(struct accounts *accounts, struct account *account, enum
     for (uint64_t n = 0; n < 6 * wait_s; n++) {
         accounts_run(accounts, SECOND_US / 6);
         if (ending == TOO_OLD && n % 6 == 0) // a client that plays on
-            raw_client_send_data(&account->raw, NULL, 0, accounts->now_us);
+            raw_client_send_data(&account->raw, NULL, 0, accounts->target.now_us);
     }
 }
 
@@ -331,23 +315,23 @@ static unsigned taken_after(struct attack *attack, enum ending ending, bool rest
     unsigned taken = 0;
     attack_require(attack, reconnect_all(&accounts) == 1, "the account is not admitted");
     if (restarted) {
-        hc_server_destroy(accounts.host);
-        accounts.host =
-            hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US + accounts.now_us, accounts.now_us);
-        account->raw.host = first.raw.host = accounts.host;
+        hc_server_destroy(accounts.target.host);
+        accounts.target.host = hc_sv_host_create(
+            &config, NULL, HC_TEST_UNIX_US + accounts.target.now_us, accounts.target.now_us);
+        account->raw.host = first.raw.host = accounts.target.host;
         attack_require(attack, reconnect_all(&accounts) == 1, "its ticket is refused");
     }
     attack_require(attack, account->has_ticket, "it has no ticket");
     end_session(&accounts, account, ending);
-    attack_require(attack, hc_server_clients(accounts.host) == 0, "it is still there");
+    attack_require(attack, hc_server_clients(accounts.target.host) == 0, "it is still there");
     taken += reconnect(&accounts, account) == HC_DATAGRAM_ACCEPT;
-    hc_server_kick(accounts.host, account->raw.cid, HC_CLOSE_KICKED, accounts.now_us);
+    hc_server_kick(accounts.target.host, account->raw.cid, HC_CLOSE_KICKED, accounts.target.now_us);
     accounts_run(&accounts, 2 * SECOND_US);
     taken += reconnect(&accounts, &first) == HC_DATAGRAM_ACCEPT;
     accounts_run(&accounts, 2 * SECOND_US);
     struct account other = {.has_ticket = false};
-    raw_client_begin(&other.raw, accounts.host, address_of(0), 1,
-                     HC_TEST_UNIX_S + accounts.now_us / SECOND_US);
+    raw_client_begin(&other.raw, accounts.target.host, address_of(0), 1,
+                     HC_TEST_UNIX_S + accounts.target.now_us / SECOND_US);
     attack_require(attack, reconnect(&accounts, &other) == HC_DATAGRAM_ACCEPT,
                    "another token is refused after end %d", (int)ending);
     accounts_destroy(&accounts);
@@ -380,12 +364,12 @@ void attack_forgotten_users(struct attack *attack) {
     struct hc_rng rng = hc_rng_init(72, 1);
     config.remembered_users = REMEMBERED;
     struct accounts accounts = accounts_create(config, 1);
-    const struct hc_server_stats *stats = hc_server_stats(accounts.host);
+    const struct hc_server_stats *stats = hc_server_stats(accounts.target.host);
     unsigned denied = 0;
     attack_require(attack, reconnect_all(&accounts) == 1, "the player cannot join");
     for (unsigned n = 0; n < VISITS + WAITING; n++) {
         if (n < VISITS) // its token waits for others to be used
-            raw_client_begin(&visitors[n], accounts.host, address_of(10 + n), 1000 + n,
+            raw_client_begin(&visitors[n], accounts.target.host, address_of(10 + n), 1000 + n,
                              HC_TEST_UNIX_S + n);
         if (n >= WAITING)
             denied += !connect_and_leave_as(&accounts, &visitors[n - WAITING]);
@@ -395,7 +379,7 @@ void attack_forgotten_users(struct attack *attack) {
         }
         if (n % 8 != 0)
             continue;
-        raw_client_send_data(&accounts.all[0].raw, NULL, 0, accounts.now_us);
+        raw_client_send_data(&accounts.all[0].raw, NULL, 0, accounts.target.now_us);
         accounts_run(&accounts, SECOND_US / HZ);
     }
     attack_require(attack, denied == 0, "%u of %d new users are denied", denied, VISITS);
@@ -418,19 +402,19 @@ void attack_clock_steps(struct attack *attack) {
     struct hc_rng rng = hc_rng_init(71, 1);
     struct accounts accounts = accounts_create(config, 1);
     struct hc_token_ring ring = hc_endpoint_token_ring();
-    uint64_t begun_us = accounts.now_us, denied = 0;
+    uint64_t begun_us = accounts.target.now_us, denied = 0;
     for (unsigned n = 0; n < VISITS; n++) {
         struct raw_client *visitor = &visited[n % VISITED];
-        uint64_t right_us = HC_TEST_UNIX_US + accounts.now_us - begun_us;
+        uint64_t right_us = HC_TEST_UNIX_US + accounts.target.now_us - begun_us;
         if (n % 100 == 0) {
             int64_t step_s = steps_s[hc_rng_below(&rng, sizeof steps_s / sizeof steps_s[0])];
-            hc_server_set_time(accounts.host, right_us + (uint64_t)(step_s * SECOND_US),
-                               accounts.now_us);
+            hc_server_set_time(accounts.target.host, right_us + (uint64_t)(step_s * SECOND_US),
+                               accounts.target.now_us);
         }
         struct hc_token token = raw_client_token(1000000 + n);
         token.issued_s = right_us / SECOND_US;
         token.expire_s = token.issued_s + 60;
-        raw_client_begin_as(visitor, accounts.host, address_of(n), &ring.keys[0], &token,
+        raw_client_begin_as(visitor, accounts.target.host, address_of(n), &ring.keys[0], &token,
                             1000000 + n);
         denied += !connect_and_leave_as(&accounts, visitor);
         struct raw_client again = visited[hc_rng_below(&rng, n < VISITED ? n + 1 : VISITED)];
@@ -453,13 +437,13 @@ static enum hc_datagram_kind steal(struct accounts *accounts, struct raw_client 
     uint8_t bytes[HC_DATAGRAM_CONNECT_SIZE];
     struct hc_connect connect;
     memcpy(thief->cookie.client_nonce, &(uint64_t){++accounts->serial}, sizeof accounts->serial);
-    if (!raw_client_hello(thief, accounts->now_us))
+    if (!raw_client_hello(thief, accounts->target.now_us))
         return HC_DATAGRAM_NONE;
     raw_client_write_connect(thief, 1, bytes);
     HC_ASSERT(hc_datagram_get_connect(bytes, sizeof bytes, &connect) == HC_OK);
     connect.continues = continues;
     hc_endpoint_put_connect(&thief->endpoint, &connect, bytes);
-    return raw_client_send_connect(thief, bytes, accounts->now_us);
+    return raw_client_send_connect(thief, bytes, accounts->target.now_us);
 }
 
 void attack_takeover(struct attack *attack) {
@@ -467,7 +451,7 @@ void attack_takeover(struct attack *attack) {
     static const struct hc_seal_keys none;
     struct hc_server_config config = hc_test_server_config(&hc_arena);
     struct accounts accounts = accounts_create(config, 1);
-    const struct hc_server_stats *stats = hc_server_stats(accounts.host);
+    const struct hc_server_stats *stats = hc_server_stats(accounts.target.host);
     struct hc_rng rng = hc_rng_init(72, 1);
     struct account *victim = &accounts.all[0];
     attack_require(attack, reconnect(&accounts, victim) == HC_DATAGRAM_ACCEPT,
@@ -480,7 +464,7 @@ void attack_takeover(struct attack *attack) {
         uint32_t cid = victim->raw.cid;
         uint32_t named[NAMED] = {cid, 0, cid ^ (uint32_t)hc_rng_next(&rng), cid ^ 1 << 12};
         attack_try(attack, steal(&accounts, &thief, named[tick % NAMED]) == HC_DATAGRAM_ACCEPT);
-        lost += raw_client_send_data(&victim->raw, NULL, 0, accounts.now_us) != HC_OK;
+        lost += raw_client_send_data(&victim->raw, NULL, 0, accounts.target.now_us) != HC_OK;
         accounts_run(&accounts, SECOND_US / HZ + 1);
     }
     attack_require(attack, lost == 0, "%u DATA of the player were refused", lost);
@@ -515,18 +499,20 @@ void attack_foreign_closes(struct attack *attack) {
     unsigned answers = 0;
     for (unsigned reason = 1; reason <= HC_CLOSE_GAME_LAST; reason++) {
         struct raw_client raw;
-        raw_client_begin(&raw, accounts.host, address_of(reason), reason, ++accounts.serial);
-        attack_require(attack, raw_client_join(&raw, 1, accounts.now_us), "it is not admitted");
-        while (hc_server_poll_event(accounts.host, &event)) {
+        raw_client_begin(&raw, accounts.target.host, address_of(reason), reason, ++accounts.serial);
+        attack_require(attack, raw_client_join(&raw, 1, accounts.target.now_us),
+                       "it is not admitted");
+        while (hc_server_poll_event(accounts.target.host, &event)) {
         }
         unsigned rights =
             reason == HC_CLOSE_ERROR || reason == HC_CLOSE_DESYNC ? reason : HC_CLOSE_LEFT;
         for (unsigned n = 0; n < REPEATS; n++)
-            answers += send_close(&raw, reason, accounts.now_us) == ANSWER;
-        bool any = hc_server_poll_event(accounts.host, &event);
+            answers += send_close(&raw, reason, accounts.target.now_us) == ANSWER;
+        bool any = hc_server_poll_event(accounts.target.host, &event);
         attack_require(attack, any && event.kind == HC_SERVER_EVENT_LEFT, "it has not left");
         attack_try(attack, !event.by_client || event.close != rights);
-        attack_require(attack, !hc_server_poll_event(accounts.host, &event), "it left twice");
+        attack_require(attack, !hc_server_poll_event(accounts.target.host, &event),
+                       "it left twice");
         accounts_run(&accounts, SECOND_US);
     }
     attack_require(attack, answers == REPEATS * HC_CLOSE_GAME_LAST, "%u answers", answers);

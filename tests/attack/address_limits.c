@@ -2,7 +2,7 @@
 /// address.
 #include "server/state.h"
 #include "tests/attack/attack.h"
-#include "tests/attack/raw_client.h"
+#include "tests/attack/target.h"
 
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
@@ -12,71 +12,66 @@
 
 enum { SECOND_US = 1000000, TICK_US = 16667 };
 
-static struct hc_server *open_host(uint16_t clients, uint16_t per_address, uint64_t now_us) {
+static struct raw_host open_host(uint16_t clients, uint16_t per_address) {
     struct hc_server_config config = hc_test_server_config(&hc_arena);
     config.clients = clients;
     config.clients_per_address = per_address;
-    struct hc_server *host = hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US, now_us);
-    HC_ASSERT(host != NULL);
-    return host;
+    return raw_host_create(&config);
 }
 
 // ---- Clients that move --------------------------------------------------------------------------
 
+enum { MOVERS = 12, ALLOWED = 4, HOUSE_PORT = 1000 };
+
+/// Clients that move to one address.
+struct house {
+    struct raw_host target;
+    struct raw_client clients[MOVERS];
+};
+
 /// Answers the PATH_CHALLENGE in a DATA from the challenged address.
-static void answer_challenge(struct raw_client *raw, const struct hc_address *to,
-                             const uint8_t *bytes, size_t size, uint64_t now_us) {
+static void answer_challenge(void *context, const struct hc_address *to, const uint8_t *bytes,
+                             size_t size) {
     static struct hc_body body;
-    uint8_t opened[HC_DATAGRAM_MAX], answer[64], sealed[HC_DATAGRAM_MAX];
-    uint8_t data[HC_PATH_SIZE];
+    struct house *house = context;
+    uint8_t opened[HC_DATAGRAM_MAX], answer[HC_PATH_MESSAGE_SIZE], data[HC_PATH_SIZE];
     struct hc_writer writer = hc_bytes_writer(answer, sizeof answer);
-    struct hc_data read;
-    enum hc_message_type type;
-    if (hc_endpoint_get_data(&raw->endpoint, false, bytes, size, opened, &read) != HC_OK ||
-        hc_body_begin(&body, read.body, read.body_size) != HC_OK)
+    if (to->ip[12] != 192)
         return;
-    while ((type = hc_body_next(&body)) != HC_MESSAGE_END) {
-        if (type != HC_MESSAGE_PATH_CHALLENGE || hc_message_get_path(&body, data) != HC_OK)
-            continue;
-        hc_message_put_path(&writer, HC_MESSAGE_PATH_RESPONSE, data);
-        size_t sealed_size = raw_client_seal(raw, answer, writer.at, 0, 0, sealed);
-        hc_server_receive(raw->host, to, sealed, sealed_size, now_us);
-    }
+    struct raw_client *raw = &house->clients[to->port - HOUSE_PORT];
+    if (!raw_client_find(raw, bytes, size, HC_MESSAGE_PATH_CHALLENGE, opened, &body) ||
+        hc_message_get_path(&body, data) != HC_OK)
+        return;
+    hc_message_put_path(&writer, HC_MESSAGE_PATH_RESPONSE, data);
+    raw_client_send_data(raw, answer, writer.at, house->target.now_us);
 }
 
 void attack_address_clients(struct attack *attack) {
-    enum { CLIENTS = 12, ALLOWED = 4, TICKS = 300 };
-    uint64_t now_us = 5 * SECOND_US;
-    size_t size;
-    struct hc_server *host = open_host(CLIENTS, ALLOWED, now_us);
-    struct raw_client clients[CLIENTS];
-    uint8_t bytes[HC_DATAGRAM_MAX];
-    struct hc_address to;
-    for (unsigned i = 0; i < CLIENTS; i++) {
-        struct hc_address home = hc_address_ipv4(198, 51, 100, (uint8_t)i, 4000);
-        raw_client_begin(&clients[i], host, home, 1 + i, 1 + i);
-        attack_require(attack, raw_client_join(&clients[i], 1, now_us), "no client can join");
+    enum { TICKS = 300 };
+    struct house house = {.target = open_host(MOVERS, ALLOWED)};
+    struct hc_server *host = house.target.host;
+    house.target.sent = answer_challenge;
+    house.target.context = &house;
+    for (unsigned i = 0; i < MOVERS; i++) {
+        struct raw_client *raw = &house.clients[i];
+        raw_client_begin(raw, host, hc_address_ipv4(198, 51, 100, (uint8_t)i, 4000), 1 + i, 1 + i);
+        attack_require(attack, raw_client_join(raw, 1, house.target.now_us), "no client can join");
+        raw->address = hc_address_ipv4(192, 0, 2, 1, (uint16_t)(HOUSE_PORT + i));
     }
-    for (unsigned tick = 0; tick < TICKS; tick++, now_us += TICK_US) {
-        for (unsigned i = 0; i < CLIENTS; i++) {
-            struct hc_address house = hc_address_ipv4(192, 0, 2, 1, (uint16_t)(1000 + i));
-            size = raw_client_seal(&clients[i], NULL, 0, 0, 0, bytes);
-            hc_server_receive(host, &house, bytes, size, now_us);
-        }
-        hc_server_advance(host, now_us);
-        while ((size = hc_server_send(host, &to, bytes, now_us)) > 0)
-            if (to.ip[12] == 192)
-                answer_challenge(&clients[to.port - 1000], &to, bytes, size, now_us);
+    for (unsigned tick = 0; tick < TICKS; tick++) {
+        for (unsigned i = 0; i < MOVERS; i++)
+            raw_client_send_data(&house.clients[i], NULL, 0, house.target.now_us);
+        raw_host_run(&house.target, TICK_US, NULL);
     }
     uint64_t moved = hc_server_stats(host)->moved;
-    attack->tries = CLIENTS;
+    attack->tries = MOVERS;
     attack->accepted = moved > ALLOWED ? moved - ALLOWED : 0;
     attack_effect(attack, "%llu of %d clients moved to an address of %d", (unsigned long long)moved,
-                  CLIENTS, ALLOWED);
+                  MOVERS, ALLOWED);
     attack_require(attack, moved == ALLOWED, "%llu moved", (unsigned long long)moved);
-    attack_require(attack, hc_server_clients(host) == CLIENTS, "a session was ended");
-    attack_require_none(attack, CLIENTS);
-    hc_server_destroy(host);
+    attack_require(attack, hc_server_clients(host) == MOVERS, "a session was ended");
+    attack_require_none(attack, MOVERS);
+    raw_host_destroy(&house.target);
 }
 
 // ---- RESETs -------------------------------------------------------------------------------------
@@ -126,8 +121,9 @@ static void send_one(struct hc_server *host, unsigned number, uint32_t drawn,
 
 void attack_reset_flood(struct attack *attack) {
     enum { TICKS = 180, ALL = STRANGER_DATA * STRANGERS + SPOOFED + RETURNERS, WAKE = 100 };
-    const uint64_t begun_us = 5 * SECOND_US;
-    struct hc_server *host = open_host(8, 4, begun_us); // just restarted
+    struct raw_host target = open_host(8, 4); // just restarted
+    struct hc_server *host = target.host;
+    const uint64_t begun_us = target.now_us;
     struct hc_rng rng = hc_rng_init(70, 1);
     static bool done[RETURNERS];
     static unsigned order[ALL];
@@ -155,7 +151,7 @@ void attack_reset_flood(struct attack *attack) {
                   answered, RETURNERS, seconds, (double)sent * 60 / TICKS);
     attack_require(attack, slowest_us < SECOND_US, "the last waited for %.2f s", seconds);
     attack_require_none(attack, RETURNERS);
-    hc_server_destroy(host);
+    raw_host_destroy(&target);
 }
 
 // ---- Searches -----------------------------------------------------------------------------------
@@ -165,7 +161,7 @@ enum { ASKED = 200 };
 /// A server with connected clients and remembered connections for all its places but two, and the
 /// account that makes it search.
 struct searched {
-    struct target target;
+    struct raw_host target;
     struct raw_client player, again;
     uint8_t connect[HC_DATAGRAM_CONNECT_SIZE];
 };
@@ -232,6 +228,6 @@ void attack_searches(struct attack *attack) {
                   MANY, ASKED, (unsigned long long)connect_many, FEW, (unsigned long long)connect,
                   (unsigned long long)address_many, (unsigned long long)address);
     attack_require_none(attack, 4 * ASKED);
-    target_destroy(&few.target);
-    target_destroy(&many.target);
+    raw_host_destroy(&few.target);
+    raw_host_destroy(&many.target);
 }

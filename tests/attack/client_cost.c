@@ -2,7 +2,7 @@
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
 #include "server/state.h"
-#include "tests/attack/raw_client.h"
+#include "tests/attack/target.h"
 #include "tests/attack/honest_players.h"
 
 #include <stdlib.h>
@@ -75,8 +75,9 @@ static void send_costly(struct attack *attack, struct cost *cost, unsigned i, un
         return;
     bool fits = hc_message_put_input(&body, &hc_arena, 1, &message, keys, &cost->next[i]);
     HC_ASSERT(fits);
-    uint32_t ack = sent > late ? sent - late : 0;
-    size_t size = raw_client_seal(raw, bytes, body.at, ack, ack > 32 ? UINT32_MAX : 0, sealed);
+    raw->ack = sent > late ? sent - late : 0;
+    raw->ack_bits = raw->ack > 32 ? UINT32_MAX : 0;
+    size_t size = raw_client_seal(raw, bytes, body.at, sealed);
     double from = attack_cpu_us();
     enum hc_status status =
         hc_server_receive(host, &raw->address, sealed, size, hc_sim_host_now(cost->players->sim));
@@ -190,14 +191,14 @@ void attack_client_cost(struct attack *attack) {
 static double flood_forged(struct attack *attack, bool many, bool moves) {
     enum { EACH = 2000, FORGED_TICKS = 60 };
     static uint8_t bytes[HC_DATAGRAM_MAX];
-    struct target target = target_create(2);
+    struct raw_host target = target_create(2);
     struct raw_client raw;
     double us = 0;
     raw_client_begin(&raw, target.host, hc_address_ipv4(10, 0, 0, 1, 4000), 3, 3);
     attack_require(attack, raw_client_join(&raw, 1, target.now_us), "it cannot join");
     const struct hc_server_stats *stats = hc_server_stats(target.host);
     for (uint32_t tick = 0; tick < FORGED_TICKS; tick++) {
-        target_run(&target, TICK_US, &raw);
+        raw_host_run(&target, TICK_US, &raw);
         uint64_t forged = stats->forged;
         if (moves)
             raw.address = hc_address_ipv4(10, 0, 0, 2, 4000);
@@ -221,7 +222,7 @@ static double flood_forged(struct attack *attack, bool many, bool moves) {
                            (many ? HC_FORGED_PER_CONNECTION : HC_FORGED_PER_SOURCE),
                        "%llu are opened in a tick", (unsigned long long)(stats->forged - forged));
     }
-    target_destroy(&target);
+    raw_host_destroy(&target);
     return us / EACH / FORGED_TICKS;
 }
 
@@ -241,7 +242,7 @@ static const struct hc_address stranger = {.ip = {[10] = 0xff, 0xff, 10, 9, 0, 7
 
 /// Sends a forged DATA with the client's cid, the seq of its newest one or a later one, and zeros
 /// instead of the sealed bytes.
-static void send_forged(struct attack *attack, const struct target *target,
+static void send_forged(struct attack *attack, const struct raw_host *target,
                         const struct raw_client *raw, struct hc_address from, uint32_t later) {
     uint8_t bytes[HC_DATAGRAM_MAX] = {0};
     struct hc_data data = {.cid = raw->cid, .seq = raw->seq + later};
@@ -252,7 +253,7 @@ static void send_forged(struct attack *attack, const struct target *target,
 
 /// Moves the client while forged duplicates come from its old address. Requires that its snapshots
 /// go to the new one, and returns their count.
-static uint64_t move_beside_copies(struct attack *attack, struct target *target,
+static uint64_t move_beside_copies(struct attack *attack, struct raw_host *target,
                                    struct raw_client *raw) {
     enum { MOVE_TICKS = 20 };
     raw->address.port++;
@@ -260,7 +261,7 @@ static uint64_t move_beside_copies(struct attack *attack, struct target *target,
         attack_require(attack, raw_client_send_data(raw, NULL, 0, target->now_us) == HC_OK,
                        "not taken");
         send_forged(attack, target, raw, home, 0);
-        target_run(target, TICK_US, raw);
+        raw_host_run(target, TICK_US, raw);
     }
     uint64_t copies = hc_server_stats(target->host)->copies;
     attack_require(attack, copies >= MOVE_TICKS / 2, "only %u snapshots go there",
@@ -270,11 +271,11 @@ static uint64_t move_beside_copies(struct attack *attack, struct target *target,
 
 /// Sends copies of one DATA from another address. Requires that all but 16 a tick are dropped
 /// unopened.
-static void send_copies(struct attack *attack, struct target *target, struct raw_client *raw) {
+static void send_copies(struct attack *attack, struct raw_host *target, struct raw_client *raw) {
     enum { COPIES = 500 };
     uint8_t bytes[HC_DATAGRAM_MAX];
     const struct hc_server_stats *stats = hc_server_stats(target->host);
-    size_t size = raw_client_seal(raw, NULL, 0, 0, 0, bytes);
+    size_t size = raw_client_seal(raw, NULL, 0, bytes);
     bool taken =
         hc_server_receive(target->host, &raw->address, bytes, size, target->now_us) == HC_OK;
     attack_require(attack, taken, "the client's own DATA is refused");
@@ -288,19 +289,19 @@ static void send_copies(struct attack *attack, struct target *target, struct raw
 
 void attack_forged_copies(struct attack *attack) {
     enum { EACH = 500, STALL_TICKS = 60 };
-    struct target target = target_create(2);
+    struct raw_host target = target_create(2);
     struct raw_client raw;
     raw_client_begin(&raw, target.host, home, 3, 3);
     attack_require(attack, raw_client_join(&raw, 1, target.now_us), "it cannot join");
-    target_run(&target, TICK_US, &raw);
+    raw_host_run(&target, TICK_US, &raw);
     attack_require(attack, raw_client_send_data(&raw, NULL, 0, target.now_us) == HC_OK,
                    "not taken");
-    target_run(&target, TICK_US, &raw);
+    raw_host_run(&target, TICK_US, &raw);
     uint64_t copies = move_beside_copies(attack, &target, &raw);
     raw.address = home;
     const struct hc_server_stats *stats = hc_server_stats(target.host);
     for (uint32_t tick = 0; tick < STALL_TICKS; tick++) {
-        target_run(&target, TICK_US, &raw);
+        raw_host_run(&target, TICK_US, &raw);
         for (uint32_t i = 0; i < EACH; i++) // before the client's own
             send_forged(attack, &target, &raw, home, 1 + i);
         attack_require(attack, raw_client_send_data(&raw, NULL, 0, target.now_us) == HC_OK,
@@ -311,14 +312,14 @@ void attack_forged_copies(struct attack *attack) {
         attack_require(attack, stats->forged - forged <= HC_FORGED_PER_SOURCE,
                        "%u duplicates are opened in a tick", (unsigned)(stats->forged - forged));
     }
-    target_run(&target, TICK_US, &raw);
+    raw_host_run(&target, TICK_US, &raw);
     send_copies(attack, &target, &raw);
     attack_effect(attack,
                   "%u of 20 snapshots go to a new address beside them; %d duplicates are opened in "
                   "a tick",
                   (unsigned)copies, HC_FORGED_PER_SOURCE);
     attack_require_none(attack, 2 * EACH * STALL_TICKS);
-    target_destroy(&target);
+    raw_host_destroy(&target);
 }
 
 // ---- Silent players -----------------------------------------------------------------------------
@@ -333,7 +334,7 @@ enum {
 
 /// A world that spectators watch, and whose clients press keys or do not.
 struct watched {
-    struct target target;
+    struct raw_host target;
     bool silent;
     struct raw_client watchers[WATCHERS], clients[SILENT];
 };
@@ -356,7 +357,6 @@ static void join_watched(struct attack *attack, struct watched *watched, struct 
 }
 
 static void begin_watched(struct attack *attack, struct watched *watched, bool silent) {
-    static const uint8_t leave[] = {0x92, HC_MESSAGE_CLOSE, HC_CLOSE_LEFT};
     struct raw_client guest;
     uint64_t user = 1;
     watched->target = target_create(4 * SILENT + 8 + WATCHERS);
@@ -365,18 +365,17 @@ static void begin_watched(struct attack *attack, struct watched *watched, bool s
         join_watched(attack, watched, &watched->clients[i], user++, 4);
     for (unsigned i = 0; i < CHURN; i++) {
         join_watched(attack, watched, &guest, user++, 4);
-        target_run(&watched->target, 2 * TICK_US, NULL);
-        raw_client_send_data(&guest, leave, sizeof leave, watched->target.now_us);
+        raw_host_run(&watched->target, 2 * TICK_US, NULL);
+        raw_client_leave(&guest, watched->target.now_us);
     }
     for (unsigned i = 0; i < WATCHERS; i++)
         join_watched(attack, watched, &watched->watchers[i], user++, 0);
-    target_run(&watched->target, 2 * TICK_US, NULL);
+    raw_host_run(&watched->target, 2 * TICK_US, NULL);
 }
 
 /// Plays a tick; returns the server's time for it.
 static double play_watched(struct attack *attack, struct watched *watched) {
-    uint8_t sealed[HC_DATAGRAM_MAX];
-    struct target *target = &watched->target;
+    struct raw_host *target = &watched->target;
     hc_tick head = hc_timeline_head(hc_server_timeline(target->host));
     for (unsigned i = 0; i < SILENT; i++) {
         struct raw_client *raw = &watched->clients[i];
@@ -391,13 +390,12 @@ static double play_watched(struct attack *attack, struct watched *watched) {
     }
     for (unsigned i = 0; i < WATCHERS; i++) {
         struct raw_client *raw = &watched->watchers[i];
-        uint32_t ack =
-            hc_sv_clients_of_cid(&target->host->clients, raw->cid)->connection.sent.next - 1;
-        size_t size = raw_client_seal(raw, NULL, 0, ack, ack > 32 ? UINT32_MAX : 0, sealed);
-        hc_server_receive(target->host, &raw->address, sealed, size, target->now_us);
+        raw->ack = hc_sv_clients_of_cid(&target->host->clients, raw->cid)->connection.sent.next - 1;
+        raw->ack_bits = raw->ack > 32 ? UINT32_MAX : 0;
+        raw_client_send_data(raw, NULL, 0, target->now_us);
     }
     double from = attack_cpu_us();
-    target_run(target, TICK_US, NULL);
+    raw_host_run(target, TICK_US, NULL);
     return attack_cpu_us() - from;
 }
 
@@ -417,8 +415,8 @@ void attack_silent_players(struct attack *attack) {
     attack_effect(attack, "%d clients of 4 players that press nothing: a tick takes %.2f times",
                   SILENT, more);
     attack_require_none(attack, SILENT * SILENT_TICKS);
-    target_destroy(&silent.target);
-    target_destroy(&speaking.target);
+    raw_host_destroy(&silent.target);
+    raw_host_destroy(&speaking.target);
 }
 
 // ---- Questions --------------------------------------------------------------------------------
@@ -426,7 +424,7 @@ void attack_silent_players(struct attack *attack) {
 enum { ASKING_TICKS = 300, ASKS_EACH = 4, ASKED_UNITS = 16 };
 
 /// Sends a question about the newest snapshot, in which every hash is wrong.
-static void ask(struct target *target, struct raw_client *raw) {
+static void ask(struct raw_host *target, struct raw_client *raw) {
     uint8_t hashes[HC_COMPARE_HASH_BYTES * ASKED_UNITS], bytes[HC_DATA_BODY_MAX];
     struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
     struct hc_compare compare = {.as_of = hc_timeline_head(hc_server_timeline(target->host)),
@@ -438,40 +436,39 @@ static void ask(struct target *target, struct raw_client *raw) {
     (void)raw_client_send_data(raw, bytes, body.at, target->now_us);
 }
 
-/// Takes the host's datagrams of a tick; returns the answers in them.
-static unsigned take_answers(struct target *target, const struct raw_client *raw) {
+/// A client that asks, and the answers to it.
+struct asker {
+    struct raw_client raw;
+    uint64_t answers;
+};
+
+static void count_answer(void *context, const struct hc_address *to, const uint8_t *bytes,
+                         size_t size) {
     static struct hc_body body;
-    uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
-    struct hc_address to;
-    struct hc_data data;
-    unsigned answers = 0;
-    size_t size;
-    while ((size = hc_server_send(target->host, &to, bytes, target->now_us)) > 0)
-        answers += hc_endpoint_open(&raw->endpoint, false, bytes, size, opened) == HC_OK &&
-                   hc_datagram_get_data(opened, size, &data) == HC_OK &&
-                   hc_body_begin(&body, data.body, data.body_size) == HC_OK &&
-                   hc_body_next_of(&body, HC_MESSAGE_DIFFERS) != HC_MESSAGE_END;
-    return answers;
+    struct asker *asker = context;
+    uint8_t opened[HC_DATAGRAM_MAX];
+    (void)to;
+    asker->answers += raw_client_find(&asker->raw, bytes, size, HC_MESSAGE_DIFFERS, opened, &body);
 }
 
 void attack_questions(struct attack *attack) {
-    struct target target = target_create(8);
-    struct raw_client raw;
-    raw_client_begin(&raw, target.host, hc_address_ipv4(127, 0, 0, 1, FIRST_PORT), 1, 1);
-    attack_require(attack, raw_client_join(&raw, 1, target.now_us), "the client cannot join");
+    struct raw_host target = target_create(8);
+    struct asker asker = {.answers = 0};
+    raw_client_begin(&asker.raw, target.host, hc_address_ipv4(127, 0, 0, 1, FIRST_PORT), 1, 1);
+    attack_require(attack, raw_client_join(&asker.raw, 1, target.now_us), "the client cannot join");
+    target.sent = count_answer;
+    target.context = &asker;
     for (unsigned n = 0; n < ASKING_TICKS; n++) {
         for (unsigned i = 0; i < ASKS_EACH; i++, attack->tries++)
-            ask(&target, &raw);
-        attack->accepted += take_answers(&target, &raw);
-        target.now_us = hc_server_deadline(target.host);
-        hc_server_advance(target.host, target.now_us);
-        attack->accepted += take_answers(&target, &raw);
+            ask(&target, &asker.raw);
+        raw_host_run(&target, TICK_US, NULL);
     }
+    attack->accepted = asker.answers;
     attack_require(attack, attack->accepted >= 1 && attack->accepted <= HC_COMPARES_MAX,
                    "%llu of %llu were answered", (unsigned long long)attack->accepted,
                    (unsigned long long)attack->tries);
     attack_require(attack, hc_server_clients(target.host) == 1, "the client is gone");
     attack_effect(attack, "%llu questions where worlds differ: %llu answers",
                   (unsigned long long)attack->tries, (unsigned long long)attack->accepted);
-    target_destroy(&target);
+    raw_host_destroy(&target);
 }

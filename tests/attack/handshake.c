@@ -3,7 +3,7 @@
 #include "hindcast/check.h"
 #include "hindcast/rng.h"
 #include "tests/attack/attack.h"
-#include "tests/attack/raw_client.h"
+#include "tests/attack/target.h"
 #include "tests/sim/crypto_calls.h"
 
 #include <string.h>
@@ -35,13 +35,6 @@ static bool is_admitted(const struct raw_client *raw) {
 }
 
 /// Sends CLOSE.
-static void leave(struct raw_client *raw, uint64_t now_us) {
-    uint8_t bytes[16];
-    struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
-    hc_message_put_close(&body, &(struct hc_close){.reason = HC_CLOSE_LEFT});
-    raw_client_send_data(raw, bytes, body.at, now_us);
-}
-
 /// Whether the session lives: the server accepts its DATA.
 static bool is_connected(struct raw_client *raw, uint64_t now_us) {
     return raw_client_send_data(raw, NULL, 0, now_us) == HC_OK;
@@ -65,7 +58,7 @@ enum content {
 
 struct sweep {
     struct attack *attack;
-    struct target target;
+    struct raw_host target;
     struct raw_client live;
     struct hc_rng rng;
     uint32_t number; ///< of the address used last
@@ -131,21 +124,21 @@ static void create_with_session(struct sweep *sweep) {
 static void send_from_elsewhere(struct sweep *sweep) {
     enum { PLACES = 200, TIMES = 3 };
     for (uint32_t i = 0; i < PLACES; i++) {
-        target_destroy(&sweep->target);
+        raw_host_destroy(&sweep->target);
         create_with_session(sweep);
         struct raw_client elsewhere = {.host = sweep->target.host,
                                        .address = address_of(++sweep->number)};
         uint32_t times = i % 20 == 0 ? 30 : 1 + i % 3;
         for (uint32_t n = 0; n < times; n++) {
             uint8_t bytes[HC_DATAGRAM_MAX];
-            size_t size = raw_client_seal(&sweep->live, NULL, 0, 0, 0, bytes);
+            size_t size = raw_client_seal(&sweep->live, NULL, 0, bytes);
             enum hc_status status = raw_client_send(&elsewhere, bytes, size, sweep->target.now_us);
             attack_require(sweep->attack, status == HC_OK, "a session's own DATA was refused");
-            target_run(&sweep->target, TICK_US, &elsewhere);
+            raw_host_run(&sweep->target, TICK_US, &elsewhere);
             compare_bytes(sweep, &elsewhere, TIMES);
         }
-        target_run(&sweep->target, SECOND_US / 5,
-                   &elsewhere); // longer than the interval of challenges
+        raw_host_run(&sweep->target, SECOND_US / 5,
+                     &elsewhere); // longer than the interval of challenges
         compare_bytes(sweep, &elsewhere, TIMES);
         attack_require(sweep->attack, elsewhere.bytes_out > 0, "an address gets no PATH_CHALLENGE");
     }
@@ -169,23 +162,23 @@ void attack_amplification(struct attack *attack) {
     struct raw_client silent;
     raw_client_begin(&silent, sweep.target.host, address_of(2), 2, 2);
     attack_require(attack, raw_client_join(&silent, 1, sweep.target.now_us), "no client can join");
-    target_run(&sweep.target, 13 * SECOND_US, &silent);
+    raw_host_run(&sweep.target, 13 * SECOND_US, &silent);
     uint64_t until_dropped = silent.bytes_out;
-    target_run(&sweep.target, 5 * SECOND_US, &silent);
+    raw_host_run(&sweep.target, 5 * SECOND_US, &silent);
     attack_require(attack, silent.bytes_out == until_dropped,
                    "the server still sends to a silent client");
     attack_require(attack, until_dropped <= SILENT_MAX, "%llu bytes go to a silent client",
                    (unsigned long long)until_dropped);
     attack_effect(attack, "handshakes %.2f, migration %.2f; a proven one that is silent: %.0f kB",
                   handshakes, migration, (double)until_dropped / 1000);
-    target_destroy(&sweep.target);
+    raw_host_destroy(&sweep.target);
     attack_require_none(attack, 100000);
 }
 
 // ---- A victim's address -------------------------------------------------------------------------
 
 /// Sends a datagram that any stranger can send in the name of `victim`.
-static void send_in_name_of(struct attack *attack, struct target *target,
+static void send_in_name_of(struct attack *attack, struct raw_host *target,
                             const struct raw_client *victim, struct hc_rng *rng, unsigned n) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_address from = victim->address;
@@ -222,7 +215,7 @@ static void send_in_name_of(struct attack *attack, struct target *target,
 
 void attack_victim_address(struct attack *attack) {
     enum { JOINS = 100, JUNK = 100 };
-    struct target target = target_create(8);
+    struct raw_host target = target_create(8);
     struct hc_rng rng = hc_rng_init(2, 1);
     struct raw_client victim;
     unsigned joined = 0, stayed = 0;
@@ -232,18 +225,18 @@ void attack_victim_address(struct attack *attack) {
         for (unsigned n = 0; n < JUNK / 2; n++)
             send_in_name_of(attack, &target, &victim, &rng, n);
         joined += raw_client_join(&victim, 1, target.now_us);
-        target_run(&target, SECOND_US / 10, NULL);
+        raw_host_run(&target, SECOND_US / 10, NULL);
         for (unsigned n = 0; n < JUNK / 2; n++)
             send_in_name_of(attack, &target, &victim, &rng, n);
         stayed += is_connected(&victim, target.now_us);
-        leave(&victim, target.now_us);
-        target_run(&target, SECOND_US, NULL); // a user may connect once a second
+        raw_client_leave(&victim, target.now_us);
+        raw_host_run(&target, SECOND_US, NULL); // a user may connect once a second
     }
     attack_effect(attack, "joined %u of %u, %u sessions ended", joined, JOINS, joined - stayed);
     attack_require(attack, joined == JOINS, "the victim joined %u of %u times", joined, JOINS);
     attack_require(attack, stayed == JOINS, "%u sessions of the victim ended", JOINS - stayed);
     attack_require_none(attack, 10000);
-    target_destroy(&target);
+    raw_host_destroy(&target);
 }
 
 // ---- Cookies ------------------------------------------------------------------------------------
@@ -281,7 +274,7 @@ static void misuse_cookie(struct attack *attack, const struct raw_client *owner,
 
 void attack_cookie(struct attack *attack) {
     enum { OWNERS = 20, AGES = 20 };
-    struct target target = target_create(64);
+    struct raw_host target = target_create(64);
     struct raw_client owner, late;
     unsigned joined = 0;
     for (uint32_t i = 1; i <= OWNERS; i++) {
@@ -303,7 +296,7 @@ void attack_cookie(struct attack *attack) {
     attack_effect(attack, "owners joined %u of %u, 20 s old", joined, OWNERS);
     attack_require(attack, joined == OWNERS, "%u of %u owners joined", joined, OWNERS);
     attack_require_none(attack, 10000);
-    target_destroy(&target);
+    raw_host_destroy(&target);
 }
 
 // ---- Tokens -------------------------------------------------------------------------------------
@@ -338,7 +331,7 @@ static void use_stolen_token(struct attack *attack, const struct raw_client *own
 
 void attack_stolen_token(struct attack *attack) {
     enum { OWNERS = 250, THEFTS = 20 };
-    struct target target = target_create(8);
+    struct raw_host target = target_create(8);
     struct raw_client owner, thief;
     unsigned joined = 0, stayed = 0;
     for (uint32_t i = 1; i <= OWNERS; i++) {
@@ -358,23 +351,23 @@ void attack_stolen_token(struct attack *attack) {
         for (unsigned n = 0; n < THEFTS; n++)
             use_stolen_token(attack, &owner, &thief, n, target.now_us + n * 100000);
         stayed += is_connected(&owner, target.now_us);
-        leave(&owner, target.now_us);
+        raw_client_leave(&owner, target.now_us);
         for (unsigned n = 0; n < THEFTS; n++)
             use_stolen_token(attack, &owner, &thief, n, target.now_us + n * 100000);
-        target_run(&target, SECOND_US / 10, NULL);
+        raw_host_run(&target, SECOND_US / 10, NULL);
     }
     attack_effect(attack, "owners joined %u of %u, %u sessions ended", joined, OWNERS,
                   joined - stayed);
     attack_require(attack, joined == OWNERS && stayed == OWNERS,
                    "%u of %u owners joined, %u stayed", joined, OWNERS, stayed);
     attack_require_none(attack, 10000);
-    target_destroy(&target);
+    raw_host_destroy(&target);
 }
 
 /// The fault of a token that its owner uses.
 enum misuse { MISUSE_EXPIRED, MISUSE_AUDIENCE, MISUSE_KEY, MISUSE_KEY_ID, MISUSE_BUILD, MISUSES };
 
-static void misuse(struct attack *attack, struct target *target, enum misuse what,
+static void misuse(struct attack *attack, struct raw_host *target, enum misuse what,
                    uint32_t number) {
     struct hc_token_ring ring = hc_endpoint_token_ring();
     struct hc_token_key key = ring.keys[0];
@@ -397,11 +390,11 @@ static void misuse(struct attack *attack, struct target *target, enum misuse wha
 }
 
 /// Uses a token again: from another address while its owner plays, and after it left.
-static void use_twice(struct attack *attack, struct target *target, uint32_t number) {
+static void use_twice(struct attack *attack, struct raw_host *target, uint32_t number) {
     struct raw_client first, again;
     raw_client_begin(&first, target->host, address_of(number), number, number);
     attack_require(attack, raw_client_join(&first, 1, target->now_us), "the first use was refused");
-    target_run(target, TICK_US, NULL);
+    raw_host_run(target, TICK_US, NULL);
     for (uint32_t n = 1; n <= 4; n++) {
         raw_client_begin(&again, target->host, address_of(number + n * 10000), number,
                          number + n * 10000);
@@ -409,8 +402,8 @@ static void use_twice(struct attack *attack, struct target *target, uint32_t num
         attack_require(attack, raw_client_hello(&again, target->now_us), "no cookie");
         if (n == 3) {
             attack_require(attack, is_connected(&first, target->now_us), "the first session ended");
-            leave(&first, target->now_us);
-            target_run(target, TICK_US, NULL);
+            raw_client_leave(&first, target->now_us);
+            raw_host_run(target, TICK_US, NULL);
         }
         attack_try(attack, raw_client_connect(&again, 1, target->now_us) == HC_DATAGRAM_ACCEPT);
     }
@@ -419,7 +412,7 @@ static void use_twice(struct attack *attack, struct target *target, uint32_t num
 
 void attack_misused_token(struct attack *attack) {
     enum { EACH = 1000, TWICE = 250 };
-    struct target target = target_create(64);
+    struct raw_host target = target_create(64);
     for (enum misuse what = 0; what < MISUSES; what++)
         for (uint32_t n = 0; n < EACH; n++)
             misuse(attack, &target, what, 1 + what * EACH + n);
@@ -427,11 +420,11 @@ void attack_misused_token(struct attack *attack) {
         use_twice(attack, &target, 1 + MISUSES * EACH + n);
     attack_effect(attack, "first uses joined %u of %u", TWICE, TWICE);
     attack_require_none(attack, 5000);
-    target_destroy(&target);
+    raw_host_destroy(&target);
 }
 
 void attack_connect_flips(struct attack *attack) {
-    struct target target = target_create(8);
+    struct raw_host target = target_create(8);
     struct raw_client owner;
     uint8_t bytes[HC_DATAGRAM_CONNECT_SIZE];
     raw_client_begin(&owner, target.host, address_of(1), 1, 1);
@@ -447,7 +440,7 @@ void attack_connect_flips(struct attack *attack) {
     attack_effect(attack, "the unchanged CONNECT was admitted");
     attack_require(attack, joined, "the owner was not admitted");
     attack_require_none(attack, 8 * sizeof bytes);
-    target_destroy(&target);
+    raw_host_destroy(&target);
 }
 
 // ---- Work ---------------------------------------------------------------------------------------
@@ -461,7 +454,7 @@ static uint32_t count_curve_operations(struct raw_client *raw, const uint8_t *by
 }
 
 /// Sends invalid CONNECTs, and one with an expired token; none may cost an operation.
-static void try_bad_connects(struct attack *attack, struct target *target, struct hc_rng *rng,
+static void try_bad_connects(struct attack *attack, struct raw_host *target, struct hc_rng *rng,
                              uint32_t number) {
     struct hc_token_ring ring = hc_endpoint_token_ring();
     struct hc_token expired = raw_client_token(2 + number);
@@ -490,7 +483,7 @@ static void try_bad_connects(struct attack *attack, struct target *target, struc
 
 void attack_curve(struct attack *attack) {
     enum { HELLOS = 20000, CONNECTS = 1000, EXCHANGE = 2 };
-    struct target target = target_create(4);
+    struct raw_host target = target_create(4);
     struct hc_rng rng = hc_rng_init(36, 1);
     struct raw_client honest;
     uint8_t bytes[HC_DATAGRAM_MAX];
@@ -513,5 +506,5 @@ void attack_curve(struct attack *attack) {
         attack_try(attack, count_curve_operations(&honest, bytes, sizeof bytes, target.now_us) > 0);
     attack_effect(attack, "%u operations for the admitted client, none for all others", first);
     attack_require_none(attack, HELLOS + 6 * CONNECTS);
-    target_destroy(&target);
+    raw_host_destroy(&target);
 }

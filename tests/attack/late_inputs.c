@@ -3,7 +3,7 @@
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
 #include "server/state.h"
-#include "tests/attack/raw_client.h"
+#include "tests/sim/raw_client.h"
 #include "tests/attack/honest_players.h"
 
 #include <string.h>
@@ -57,8 +57,6 @@ static const void *keys(void *context, uint32_t index, uint32_t player) {
 
 /// Sends its inputs from the last one on up to the stamp `last`.
 static void send_inputs(struct cheat *cheat, hc_tick last) {
-    uint8_t bytes[HC_DATA_BODY_MAX], sealed[HC_DATAGRAM_MAX];
-    struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
     struct hc_server *host = hc_sim_host(cheat->players->sim);
     uint32_t sent = hc_sv_clients_of_cid(&host->clients, cheat->raw.cid)->connection.sent.next - 1;
     struct hc_input_message message = {.client_tick = head_of(cheat->players),
@@ -67,13 +65,10 @@ static void send_inputs(struct cheat *cheat, hc_tick last) {
                                        .count = last + 1 - cheat->next};
     if (last < cheat->next)
         return;
-    bool fits = hc_message_put_input(&body, &hc_arena, 1, &message, keys, &cheat->next);
-    HC_ASSERT(fits);
-    uint32_t ack = sent > cheat->acks ? sent - cheat->acks : 0;
-    uint32_t bits = ack > 32 ? UINT32_MAX : 0;
-    size_t size = raw_client_seal(&cheat->raw, bytes, body.at, ack, bits, sealed);
-    enum hc_status status = hc_server_receive(host, &cheat->raw.address, sealed, size,
-                                              hc_sim_host_now(cheat->players->sim));
+    cheat->raw.ack = sent > cheat->acks ? sent - cheat->acks : 0;
+    cheat->raw.ack_bits = cheat->raw.ack > 32 ? UINT32_MAX : 0;
+    enum hc_status status = raw_client_send_input(&cheat->raw, message, keys, &cheat->next,
+                                                  hc_sim_host_now(cheat->players->sim));
     attack_require(cheat->attack, status == HC_OK, "inputs are rejected");
     cheat->next = last + 1;
 }

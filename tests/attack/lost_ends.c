@@ -1,10 +1,10 @@
 /// Clients of one match that move and leave faster than the program reads the server's events.
-#include "server/matches/placement.h"
 #include "tests/attack/attack.h"
-#include "tests/attack/raw_client.h"
+#include "tests/sim/raw_client.h"
 
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
+#include "tests/sim/hosts.h"
 
 #include <string.h>
 
@@ -20,42 +20,27 @@ enum {
 
 /// A port with several matches, and the clients of the first one.
 struct port {
-    struct hc_sv_placement *placement;
-    struct hc_server *hosts[MATCHES];
-    uint64_t now_us, serial;
+    struct hc_server_config config;
+    struct hc_sv_host_test test;
+    struct hc_sim_hosts hosts;
+    uint64_t now_us, serial; ///< time since the beginning; of the newest token
     struct raw_client clients[CLIENTS];
     uint8_t challenges[CLIENTS][HC_PATH_SIZE]; ///< of their other addresses
     bool left[256];                            ///< LEFT was read
 };
 
 static void open_port(struct port *port) {
-    static const uint8_t cookie_secret[HC_SERVER_SECRET_SIZE] = {7};
-    struct hc_server_config config = hc_test_server_config(&hc_arena);
-    config.clients = CLIENTS;
-    config.matches = MATCHES;
-    config.cookie_secret = cookie_secret;
-    struct hc_sv_placement_config place = {.matches = MATCHES,
-                                           .clients = config.clients,
-                                           .players = config.clients,
-                                           .spectators = config.spectators,
-                                           .protocol_id = hc_test_protocol_id(&hc_arena),
-                                           .audience = config.audience,
-                                           .keys = config.keys};
-    memcpy(place.cookie_secret, cookie_secret, sizeof place.cookie_secret);
-    *port = (struct port){.now_us = 5 * (uint64_t)SECOND_US};
-    port->placement = hc_sv_placement_create(&place);
-    HC_ASSERT(port->placement != NULL);
-    for (unsigned i = 0; i < MATCHES; i++) {
-        config.match = i + 1;
-        port->hosts[i] = hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US, port->now_us);
-        HC_ASSERT(port->hosts[i] != NULL);
-    }
+    *port = (struct port){.config = hc_test_server_config(&hc_arena),
+                          .test = hc_sv_host_test_default(),
+                          .hosts = {.config = &port->config, .test = &port->test, .seed = 7}};
+    port->config.clients = CLIENTS;
+    bool opened = hc_sim_hosts_open(&port->hosts, MATCHES, 0);
+    HC_ASSERT(opened);
 }
 
-static void close_port(struct port *port) {
-    for (unsigned i = 0; i < MATCHES; i++)
-        hc_server_destroy(port->hosts[i]);
-    hc_sv_placement_destroy(port->placement);
+/// The time of the hosts.
+static uint64_t host_now(const struct port *port) {
+    return HC_SIM_HOST_EPOCH_US + port->now_us;
 }
 
 /// The place of a client in `clients`, from its address.
@@ -63,16 +48,13 @@ static unsigned place_of(const struct hc_address *address) {
     return address->ip[15];
 }
 
-/// Reads the events of a match, and gives the placement its sessions.
-static void read_events(struct port *port, uint16_t match) {
-    struct hc_server *host = port->hosts[match - 1];
-    struct hc_server_session sessions[2 * HC_SERVER_MATCH_CLIENTS_MAX];
+/// Reads the events of the match at `place`, and gives the placement its sessions.
+static void read_events(struct port *port, unsigned place) {
     struct hc_server_event event;
-    while (hc_server_poll_event(host, &event))
+    while (hc_server_poll_event(port->hosts.all[place].core, &event))
         if (event.kind == HC_SERVER_EVENT_LEFT)
             port->left[place_of(&event.address)] = true;
-    uint32_t count = hc_server_sessions(host, sessions, 2 * HC_SERVER_MATCH_CLIENTS_MAX);
-    hc_sv_placement_set_match(port->placement, match, sessions, count, false);
+    hc_sim_hosts_noted(&port->hosts, place, port->now_us);
 }
 
 /// Connects another user, whose token names no match, at the address of a place; returns the match
@@ -80,23 +62,26 @@ static void read_events(struct port *port, uint16_t match) {
 static uint16_t join(struct port *port, struct raw_client *raw, uint8_t place) {
     uint8_t bytes[HC_DATAGRAM_CONNECT_SIZE];
     struct hc_sv_placed placed;
-    uint64_t user = ++port->serial;
-    raw_client_begin(raw, port->hosts[0], hc_address_ipv4(127, 9, 0, place, HOME_PORT), user, user);
-    if (!raw_client_hello(raw, port->now_us))
+    uint64_t user = ++port->serial, now_us = host_now(port);
+    raw_client_begin(raw, port->hosts.all[0].core, hc_address_ipv4(127, 9, 0, place, HOME_PORT),
+                     user, user);
+    if (!raw_client_hello(raw, now_us))
         return 0;
     hc_endpoint_compute_key(&raw->endpoint);
     raw_client_write_connect(raw, 1, bytes);
-    hc_sv_placement_choose(port->placement, &raw->address, bytes, sizeof bytes, HC_TEST_UNIX_US,
-                           port->now_us, &placed);
+    unsigned match = hc_sim_hosts_choose(&port->hosts, &raw->address, bytes, sizeof bytes,
+                                         port->now_us, &placed);
     if (placed.match == 0)
         return 0;
-    raw->host = port->hosts[placed.match - 1];
-    placed.admitted = raw_client_send_connect(raw, bytes, port->now_us) == HC_DATAGRAM_ACCEPT;
-    if (placed.admitted)
-        raw_client_send_data(raw, NULL, 0, port->now_us);
-    read_events(port, placed.match);
-    hc_sv_placement_finish(port->placement, &placed);
-    return placed.admitted ? placed.match : 0;
+    raw->host = port->hosts.all[match].core;
+    raw->size = 0;
+    hc_sim_hosts_give(&port->hosts, match, &raw->address, bytes, sizeof bytes, port->now_us,
+                      &placed);
+    if (raw_client_take_answer(raw, now_us) == HC_DATAGRAM_ACCEPT)
+        raw_client_send_data(raw, NULL, 0, now_us);
+    read_events(port, match);
+    hc_sim_hosts_finish(&port->hosts, &placed);
+    return raw->cid != 0 ? placed.match : 0;
 }
 
 /// Stores the PATH_CHALLENGE of a DATA that goes to a client's other address.
@@ -105,15 +90,9 @@ static void store_challenge(struct port *port, const struct hc_address *to, cons
     static struct hc_body body;
     unsigned place = place_of(to);
     uint8_t opened[HC_DATAGRAM_MAX];
-    struct hc_data data;
-    enum hc_message_type type;
-    if (hc_endpoint_get_data(&port->clients[place].endpoint, false, bytes, size, opened, &data) !=
-            HC_OK ||
-        hc_body_begin(&body, data.body, data.body_size) != HC_OK)
-        return;
-    while ((type = hc_body_next(&body)) != HC_MESSAGE_END)
-        if (type == HC_MESSAGE_PATH_CHALLENGE)
-            (void)hc_message_get_path(&body, port->challenges[place]);
+    if (raw_client_find(&port->clients[place], bytes, size, HC_MESSAGE_PATH_CHALLENGE, opened,
+                        &body))
+        (void)hc_message_get_path(&body, port->challenges[place]);
 }
 
 /// Runs the matches to the next tick, and takes the challenges; all else is lost.
@@ -123,8 +102,10 @@ static void next_tick(struct port *port) {
     size_t size;
     port->now_us += TICK_US;
     for (unsigned i = 0; i < MATCHES; i++) {
-        hc_server_advance(port->hosts[i], port->now_us);
-        while ((size = hc_server_send(port->hosts[i], &to, bytes, port->now_us)) > 0)
+        if (port->hosts.all[i].idle)
+            continue;
+        hc_server_advance(port->hosts.all[i].core, host_now(port));
+        while ((size = hc_server_send(port->hosts.all[i].core, &to, bytes, host_now(port))) > 0)
             if (to.port == OTHER_PORT)
                 store_challenge(port, &to, bytes, size);
     }
@@ -135,7 +116,7 @@ static void send_from(struct port *port, struct raw_client *raw, uint16_t from,
                       const struct hc_writer *body) {
     size_t size = body != NULL ? body->at : 0;
     raw->address.port = from;
-    raw_client_send_data(raw, body != NULL ? body->data : NULL, size, port->now_us);
+    raw_client_send_data(raw, body != NULL ? body->data : NULL, size, host_now(port));
     raw->address.port = HOME_PORT;
 }
 
@@ -154,7 +135,7 @@ static void move_and_leave(struct port *port, unsigned place) {
 
 /// Fills the first match with clients that all move twice and leave in one tick.
 static void play_round(struct attack *attack, struct port *port) {
-    const struct hc_server_stats *stats = hc_server_stats(port->hosts[0]);
+    const struct hc_server_stats *stats = hc_server_stats(port->hosts.all[0].core);
     uint64_t moved = stats->moved;
     unsigned admitted = 0;
     for (unsigned i = 0; i < CLIENTS; i++)
@@ -170,11 +151,11 @@ static void play_round(struct attack *attack, struct port *port) {
     attack_require(attack, stats->moved - moved == 2 * CLIENTS, "only %llu moves",
                    (unsigned long long)(stats->moved - moved));
     next_tick(port);
-    for (unsigned match = 1; match <= MATCHES; match++)
-        read_events(port, (uint16_t)match);
+    for (unsigned match = 0; match < MATCHES; match++)
+        read_events(port, match);
     for (unsigned i = 0; i < CLIENTS; i++)
         attack_try(attack, !port->left[i]);
-    attack_require(attack, hc_server_sessions(port->hosts[0], NULL, 0) == 0,
+    attack_require(attack, hc_server_sessions(port->hosts.all[0].core, NULL, 0) == 0,
                    "a session has not ended");
 }
 
@@ -193,13 +174,13 @@ void attack_lost_ends(struct attack *attack) {
                    MATCHES * CLIENTS);
     attack_require(attack, join(&port, &raw, MATCHES * CLIENTS) == 0,
                    "a client has a place in a full match");
-    attack_require(attack, hc_sv_placement_most(port.placement) == MATCHES * CLIENTS,
+    attack_require(attack, hc_sv_placement_most(port.hosts.placement) == MATCHES * CLIENTS,
                    "the placement counted %u sessions at once",
-                   hc_sv_placement_most(port.placement));
+                   hc_sv_placement_most(port.hosts.placement));
     attack_effect(attack,
                   "%d times %d clients moved twice and left in one tick; %u of %d places "
                   "are left",
                   ROUNDS, CLIENTS, admitted, MATCHES * CLIENTS);
     attack_require_none(attack, ROUNDS * CLIENTS);
-    close_port(&port);
+    hc_sim_hosts_close(&port.hosts);
 }

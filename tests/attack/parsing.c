@@ -7,7 +7,7 @@
 #include "proto/precheck.h"
 #include "tests/attack/attack.h"
 #include "tests/attack/memory_use.h"
-#include "tests/attack/raw_client.h"
+#include "tests/attack/target.h"
 
 #include <msgpack.h>
 #include <string.h>
@@ -19,11 +19,11 @@ enum {
 };
 
 /// Joins a client, which receives some datagrams.
-static void join(struct attack *attack, struct target *target, struct raw_client *raw) {
+static void join(struct attack *attack, struct raw_host *target, struct raw_client *raw) {
     *target = target_create(8);
     raw_client_begin(raw, target->host, hc_address_ipv4(10, 0, 0, 1, 5000), 1, 1);
     attack_require(attack, raw_client_join(raw, 1, target->now_us), "no client can join");
-    target_run(target, SECOND_US, raw);
+    raw_host_run(target, SECOND_US, raw);
     attack_require(attack, raw->received > 10, "the server sends nothing");
 }
 
@@ -32,7 +32,7 @@ static void join(struct attack *attack, struct target *target, struct raw_client
 void attack_acks(struct attack *attack) {
     enum { ROUNDS = 20000, BOUND_NS = 10000, TIMES_MAX = 10 };
     static struct hc_histogram took_ns;
-    struct target target;
+    struct raw_host target;
     struct raw_client raw;
     join(attack, &target, &raw);
     uint32_t sent = raw.received;
@@ -54,7 +54,9 @@ void attack_acks(struct attack *attack) {
             uint8_t bytes[HC_DATAGRAM_MAX];
             if (claims[c].ack == sent && sent > 32)
                 continue;
-            size_t size = raw_client_seal(&raw, NULL, 0, claims[c].ack, claims[c].bits, bytes);
+            raw.ack = claims[c].ack;
+            raw.ack_bits = claims[c].bits;
+            size_t size = raw_client_seal(&raw, NULL, 0, bytes);
             target.now_us += SPACED_US;
             double from = attack_cpu_us();
             enum hc_status status =
@@ -69,14 +71,16 @@ void attack_acks(struct attack *attack) {
     attack_require(attack, p99 < BOUND_NS * TIMES_MAX, "one takes %llu ns",
                    (unsigned long long)p99);
     uint8_t bytes[HC_DATAGRAM_MAX];
-    size_t size = raw_client_seal(&raw, NULL, 0, sent, 0, bytes);
+    raw.ack = sent;
+    raw.ack_bits = 0;
+    size_t size = raw_client_seal(&raw, NULL, 0, bytes);
     attack_require(
         attack, hc_server_receive(target.host, &raw.address, bytes, size, target.now_us) == HC_OK,
         "what was sent cannot be acknowledged");
     attack_effect(attack, "one takes %.1f us (median), %.1f us (p99), opening it included",
                   (double)hc_histogram_percentile(&took_ns, 500) / 1000, (double)p99 / 1000);
     attack_require_none(attack, 100000);
-    target_destroy(&target);
+    raw_host_destroy(&target);
 }
 
 // ---- Bombs --------------------------------------------------------------------------------------
@@ -145,7 +149,7 @@ static size_t resemble(struct hc_rng *rng, uint8_t *out, size_t most) {
 
 struct cost {
     struct attack *attack;
-    struct target target;
+    struct raw_host target;
     struct raw_client raw;
     uint64_t most;
 };
@@ -153,7 +157,7 @@ struct cost {
 /// Gives the server a sealed body, and counts the memory that it obtains.
 static enum hc_status throw_body(struct cost *cost, const uint8_t *bytes, size_t size) {
     uint8_t sealed[HC_DATAGRAM_MAX];
-    size_t whole = raw_client_seal(&cost->raw, bytes, size, 0, 0, sealed);
+    size_t whole = raw_client_seal(&cost->raw, bytes, size, sealed);
     cost->target.now_us += SPACED_US;
     uint64_t before = memory_asked();
     enum hc_status status = hc_server_receive(cost->target.host, &cost->raw.address, sealed, whole,
@@ -216,7 +220,7 @@ void attack_bombs(struct attack *attack) {
     attack_effect(attack, "a datagram takes %llu bytes at most; msgpack-c agrees on %u sound ones",
                   (unsigned long long)cost.most, passed);
     attack_require_none(attack, DIFFER);
-    target_destroy(&cost.target);
+    raw_host_destroy(&cost.target);
 }
 
 // ---- Names --------------------------------------------------------------------------------------
@@ -262,7 +266,7 @@ static bool is_utf8(const uint8_t *bytes, size_t size) {
 
 struct names {
     struct attack *attack;
-    struct target target;
+    struct raw_host target;
     uint32_t number;
     uint32_t connects; ///< handshakes with a bad name
 };
@@ -415,7 +419,7 @@ void attack_names(struct attack *attack) {
     attack_effect(attack, "%u of %u good names were admitted; %u handshakes with bad ones", good,
                   good, names.connects);
     attack_require_none(attack, 100000);
-    target_destroy(&names.target);
+    raw_host_destroy(&names.target);
 }
 
 // ---- Lines of a log -----------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 #include "hindcast/check.h"
 #include "hindcast/rng.h"
 #include "proto/ack.h"
-#include "tests/attack/raw_client.h"
+#include "tests/attack/target.h"
 #include "tests/attack/honest_players.h"
 #include "tests/sim/crypto_calls.h"
 
@@ -221,7 +221,7 @@ static unsigned repeat_token(struct attack *attack) {
     unsigned joined = 0;
     raw_client_begin(&once, NULL, hc_address_ipv4(10, 2, 2, 2, 5000), 1, 1);
     for (unsigned restart = 0; restart < RESTARTS; restart++) {
-        struct target target = target_create(4);
+        struct raw_host target = target_create(4);
         for (unsigned i = 0; i < TIMES; i++) {
             struct raw_client raw = once;
             raw.host = target.host;
@@ -229,9 +229,9 @@ static unsigned repeat_token(struct attack *attack) {
             for (unsigned n = 0; n < SENDS && raw.cid != 0; n++)
                 raw_client_send_data(&raw, NULL, 0, target.now_us);
             // Until the nonce may repeat; its players linger meanwhile.
-            target_run(&target, GONE_US, NULL);
+            raw_host_run(&target, GONE_US, NULL);
         }
-        target_destroy(&target);
+        raw_host_destroy(&target);
     }
     attack_require(attack, joined == RESTARTS * TIMES, "only %u of %d joined", joined,
                    RESTARTS * TIMES);
@@ -313,7 +313,7 @@ void attack_data_flips(struct attack *attack) {
 }
 
 /// Runs a client's handshake up to its ACCEPT, which goes to `out`; returns its size.
-static size_t await_accept(struct attack *attack, struct target *target, struct hc_client *client,
+static size_t await_accept(struct attack *attack, struct raw_host *target, struct hc_client *client,
                            uint8_t place, uint8_t out[static HC_DATAGRAM_MAX]) {
     struct raw_client raw = {.host = target->host,
                              .address = hc_address_ipv4(10, 1, 1, place, 5000)};
@@ -334,7 +334,7 @@ static size_t await_accept(struct attack *attack, struct target *target, struct 
 
 void attack_accept_flips(struct attack *attack) {
     enum { SESSIONS = 4 };
-    struct target target = target_create(SESSIONS);
+    struct raw_host target = target_create(SESSIONS);
     unsigned joined = 0;
     for (unsigned i = 0; i < SESSIONS; i++) {
         struct hc_client_config config = hc_client_config_default();
@@ -359,7 +359,7 @@ void attack_accept_flips(struct attack *attack) {
     attack_require(attack, joined == SESSIONS, "%u of %d true ones were accepted", joined,
                    SESSIONS);
     attack_require_none(attack, 5000);
-    target_destroy(&target);
+    raw_host_destroy(&target);
 }
 
 // ---- Random numbers of a client -----------------------------------------------------------------
@@ -428,7 +428,7 @@ void attack_predicted_nonces(struct attack *attack) {
 }
 
 /// Creates a client and runs its handshake up to its ACCEPT, which goes to `accept`.
-static struct hc_client *join_by_hand(struct attack *attack, struct target *target,
+static struct hc_client *join_by_hand(struct attack *attack, struct raw_host *target,
                                       const struct hc_client_config *config, uint8_t place,
                                       uint8_t accept[static HC_DATAGRAM_MAX], size_t *size) {
     struct hc_client *client = hc_client_create(config, target->now_us);
@@ -451,7 +451,7 @@ static void send_some_data(struct hc_client *client, uint64_t now_us) {
 /// ACCEPT and a COOKIE, and would seal with the same keys if it accepted them.
 static void run_twice(struct attack *attack, const struct hc_client_config *config,
                       uint64_t apart_us) {
-    struct target target = target_create(2);
+    struct raw_host target = target_create(2);
     uint8_t accept[HC_DATAGRAM_MAX], bytes[HC_DATAGRAM_MAX];
     struct hc_datagram_cookie cookie = {.slot = 1};
     struct hc_hello hello;
@@ -468,7 +468,7 @@ static void run_twice(struct attack *attack, const struct hc_client_config *conf
     send_some_data(second, begun_us + apart_us);
     hc_client_destroy(first);
     hc_client_destroy(second);
-    target_destroy(&target);
+    raw_host_destroy(&target);
 }
 
 void attack_replayed_accept(struct attack *attack) {

@@ -3,7 +3,7 @@
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
 #include "hindcast/rng.h"
-#include "tests/attack/raw_client.h"
+#include "tests/sim/raw_client.h"
 #include "tests/attack/honest_players.h"
 
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 #include "hindcast/arena.h"
 #include "server/replication/priority.h"
 #include "tests/run_suite.h"
+#include "tests/sim/raw_client.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,46 +190,26 @@ enum { PORT_FIRST = 2000, JOINERS = 4 };
 
 /// A client that joins together with many others, and the units and joins that it has received.
 struct joiner {
-    struct hc_endpoint endpoint;
+    struct raw_client raw;
     struct hc_cl_snapshot_reader *reader;
     bool *joined;     ///< [players]
     bool *units_seen; ///< [units]
     uint32_t joins, units;
 };
 
-/// Joins a client from `port`, between two ticks.
-static void join(struct hc_server *host, uint64_t now_us, uint16_t port,
-                 struct hc_endpoint *endpoint) {
-    uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
-    struct hc_accept accept;
-    struct hc_address to, from = hc_address_ipv4(127, 0, 0, 1, port);
-    struct hc_hello hello = {.protocol_id = hc_test_protocol_id(&hc_arena)};
-    struct hc_datagram_cookie cookie;
-    hc_server_receive(host, &from, bytes, hc_datagram_put_hello(&hello, bytes), now_us);
-    size_t size = hc_server_send(host, &to, bytes, now_us);
-    ck_assert_int_eq(hc_datagram_get_cookie(bytes, size, &cookie), HC_OK);
-    struct hc_connect connect = {
-        .extrapolations = 3, .protocol_id = hello.protocol_id, .slot = cookie.slot, .players = 1};
-    memcpy(connect.cookie, cookie.cookie, sizeof cookie.cookie);
-    hc_endpoint_issue_token(endpoint, &hc_arena, port, port);
-    hc_server_receive(host, &from, bytes, hc_endpoint_put_connect(endpoint, &connect, bytes),
-                      now_us);
-    size = hc_server_send(host, &to, bytes, now_us);
-    ck_assert_int_eq(hc_endpoint_get_accept(endpoint, bytes, size, opened, &accept), HC_OK);
-    ck_assert_uint_eq(hc_server_send(host, &to, bytes, now_us), 0);
-}
-
-/// Reads the snapshot of tick `tick`; fails the test unless the referee and the joiner itself are
-/// in the first one.
-static void receive(struct joiner *joiner, hc_unit own, const uint8_t *bytes, size_t size,
-                    hc_tick tick) {
+/// Reads a snapshot of the head; fails the test unless the referee and the joiner itself are in the
+/// first one.
+static void receive(void *context, const struct hc_address *to, const uint8_t *bytes, size_t size) {
     static struct hc_body body;
+    unsigned place = to->port - PORT_FIRST;
+    struct joiner *joiner = (struct joiner *)context + place;
+    hc_tick tick = hc_timeline_head(hc_server_timeline(joiner->raw.host));
     const struct hc_cl_received *received;
     uint8_t opened[HC_DATAGRAM_MAX];
     struct hc_data data;
     if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_ACCEPT)
         return; // again
-    ck_assert_int_eq(hc_endpoint_get_data(&joiner->endpoint, false, bytes, size, opened, &data),
+    ck_assert_int_eq(hc_endpoint_get_data(&joiner->raw.endpoint, false, bytes, size, opened, &data),
                      HC_OK);
     if (data.body_size == 0)
         return; // it keeps the connection alive
@@ -243,33 +224,31 @@ static void receive(struct joiner *joiner, hc_unit own, const uint8_t *bytes, si
         joiner->units += !joiner->units_seen[received->values[i].unit];
         joiner->units_seen[received->values[i].unit] = true;
     }
-    ck_assert(joiner->units_seen[0] && joiner->units_seen[own]);
+    ck_assert(joiner->units_seen[0] && joiner->units_seen[1 + place]);
 }
 
 /// Joins the world's players between two ticks, and plays `ticks` ticks. A few of the players have
 /// a client.
-static void join_at_once(struct hc_server *host, const struct hc_world *world, uint32_t ticks,
+static void join_at_once(struct raw_host *host, const struct hc_world *world, uint32_t ticks,
                          struct joiner joiners[static JOINERS]) {
-    uint64_t now_us = 1000;
+    host->sent = receive;
+    host->context = joiners;
     for (unsigned i = 0; i < JOINERS; i++) {
         joiners[i] = (struct joiner){.reader = hc_cl_snapshot_reader_create(world, 1),
                                      .joined = calloc(world->players, sizeof(bool)),
                                      .units_seen = calloc(hc_unit_total(world), sizeof(bool))};
         ck_assert(joiners[i].reader && joiners[i].joined && joiners[i].units_seen);
-        join(host, now_us, (uint16_t)(PORT_FIRST + i), &joiners[i].endpoint);
+        struct raw_client *raw = &joiners[i].raw;
+        struct hc_address address = hc_address_ipv4(127, 0, 0, 1, (uint16_t)(PORT_FIRST + i));
+        raw_client_begin(raw, host->host, address, 1 + i, 1 + i);
+        ck_assert(raw_client_hello(raw, host->now_us));
+        uint64_t before = raw->bytes_out;
+        ck_assert_int_eq(raw_client_connect(raw, 1, host->now_us), HC_DATAGRAM_ACCEPT);
+        ck_assert_uint_eq(raw->bytes_out, before + raw->size); // and no other datagram
     }
-    clientless_join(host, JOINERS);
-    for (uint32_t n = 1; n <= ticks; n++) {
-        uint8_t bytes[HC_DATAGRAM_MAX];
-        struct hc_address to;
-        size_t size;
-        now_us += TICK_US;
-        hc_server_advance(host, now_us);
-        while ((size = hc_server_send(host, &to, bytes, now_us)) > 0) {
-            uint16_t i = (uint16_t)(to.port - PORT_FIRST);
-            receive(&joiners[i], (hc_unit)(1 + i), bytes, size, n);
-        }
-    }
+    clientless_join(host->host, JOINERS);
+    raw_host_run(host, ticks * TICK_US, NULL);
+    ck_assert_uint_eq(hc_timeline_head(hc_server_timeline(host->host)), ticks);
     for (unsigned i = 0; i < JOINERS; i++) {
         hc_cl_snapshot_reader_destroy(joiners[i].reader);
         free(joiners[i].joined);
@@ -289,11 +268,10 @@ START_TEST(each_of_many_joiners_is_sent_itself_first_and_the_others_in_turn) {
         config.clients = crowds[n].count;
         config.client_rate = crowds[n].rate;
         config.history = 8;
-        struct hc_server *host = hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US, 0);
-        ck_assert_ptr_nonnull(host);
+        struct raw_host host = raw_host_create(&config);
         ck_assert_int_eq(
             hc_world_init(&world, config.game, config.clients, config.tick_rate, 0, NULL), HC_OK);
-        join_at_once(host, &world, crowds[n].ticks, joiners);
+        join_at_once(&host, &world, crowds[n].ticks, joiners);
         for (unsigned i = 0; i < JOINERS; i++) {
             const struct joiner *one = &joiners[i];
             printf("%u at once, %u bytes/s: after %u ticks one has %u joins and %u units\n",
@@ -303,7 +281,7 @@ START_TEST(each_of_many_joiners_is_sent_itself_first_and_the_others_in_turn) {
             ck_assert_uint_le(one->joins, one->units); // nothing is sent of players far away
         }
         hc_world_free(&world);
-        hc_server_destroy(host);
+        raw_host_destroy(&host);
     }
 }
 END_TEST

@@ -1,42 +1,55 @@
 /// The raw client's handshake and its sealed DATA.
-#include "tests/attack/raw_client.h"
+#include "tests/sim/raw_client.h"
 
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
 #include "hindcast/rng.h"
 
-#include <sodium.h>
 #include <string.h>
 
 enum { TOKEN_LIFE_S = 3600, EPOCH_US = 5000000, DRAW_NONCE = 77 };
 
-struct target target_create(uint16_t clients) {
-    struct hc_server_config config = hc_test_server_config(&hc_arena);
-    config.clients = clients;
-    config.seed = 1;
-    uint8_t secret[HC_SERVER_SECRET_SIZE];
-    randombytes_buf(secret, sizeof secret); // as a daemon does
-    config.secret = secret;
-    struct target target = {.now_us = EPOCH_US};
-    target.host = hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US, target.now_us);
-    HC_ASSERT(target.host != NULL);
-    return target;
+struct raw_host raw_host_create(const struct hc_server_config *config) {
+    struct raw_host host = {.now_us = EPOCH_US};
+    host.host = hc_sv_host_create(config, NULL, HC_TEST_UNIX_US, host.now_us);
+    HC_ASSERT(host.host != NULL);
+    return host;
 }
 
-void target_destroy(struct target *target) {
-    hc_server_destroy(target->host);
-    target->host = NULL;
+void raw_host_destroy(struct raw_host *host) {
+    hc_server_destroy(host->host);
+    host->host = NULL;
 }
 
-void target_run(struct target *target, uint64_t us, struct raw_client *raw) {
-    struct raw_client nobody = {.host = target->host};
+/// Takes a datagram that the host sends, if it goes to the client.
+static void take(struct raw_client *raw, const struct hc_address *to, const uint8_t *bytes,
+                 size_t size) {
+    uint32_t cid, seq;
+    if (!hc_address_equal(to, &raw->address))
+        return;
+    raw->bytes_out += size;
+    raw->size = size;
+    memcpy(raw->answer, bytes, size);
+    if (hc_datagram_get_data_clear(bytes, size, &cid, &seq) == HC_OK && cid == raw->cid)
+        raw->received = seq;
+}
+
+void raw_host_run(struct raw_host *host, uint64_t us, struct raw_client *raw) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_address to;
     struct hc_server_event event;
-    for (uint64_t end = target->now_us + us; target->now_us < end;) {
-        uint64_t next = hc_server_deadline(target->host);
-        target->now_us = next < end ? next : end;
-        hc_server_advance(target->host, target->now_us);
-        raw_client_receive(raw != NULL ? raw : &nobody, target->now_us);
-        while (hc_server_poll_event(target->host, &event)) {
+    size_t size;
+    for (uint64_t end = host->now_us + us; host->now_us < end;) {
+        uint64_t next = hc_server_deadline(host->host);
+        host->now_us = next < end ? next : end;
+        hc_server_advance(host->host, host->now_us);
+        while ((size = hc_server_send(host->host, &to, bytes, host->now_us)) > 0) {
+            if (host->sent != NULL)
+                host->sent(host->context, &to, bytes, size);
+            if (raw != NULL)
+                take(raw, &to, bytes, size);
+        }
+        while (hc_server_poll_event(host->host, &event)) {
         }
     }
 }
@@ -68,17 +81,9 @@ void raw_client_begin(struct raw_client *raw, struct hc_server *host, struct hc_
 void raw_client_receive(struct raw_client *raw, uint64_t now_us) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_address to;
-    uint32_t cid, seq;
     size_t size;
-    while ((size = hc_server_send(raw->host, &to, bytes, now_us)) > 0) {
-        if (!hc_address_equal(&to, &raw->address))
-            continue;
-        raw->bytes_out += size;
-        raw->size = size;
-        memcpy(raw->answer, bytes, size);
-        if (hc_datagram_get_data_clear(bytes, size, &cid, &seq) == HC_OK && cid == raw->cid)
-            raw->received = seq;
-    }
+    while ((size = hc_server_send(raw->host, &to, bytes, now_us)) > 0)
+        take(raw, &to, bytes, size);
 }
 
 enum hc_status raw_client_send(struct raw_client *raw, const uint8_t *bytes, size_t size,
@@ -124,13 +129,19 @@ static void take_accept(struct raw_client *raw) {
     raw->seq = 0;
 }
 
+enum hc_datagram_kind raw_client_take_answer(struct raw_client *raw, uint64_t now_us) {
+    raw_client_receive(raw, now_us);
+    enum hc_datagram_kind kind = hc_datagram_kind(raw->answer, raw->size);
+    if (kind == HC_DATAGRAM_ACCEPT)
+        take_accept(raw);
+    return kind;
+}
+
 enum hc_datagram_kind raw_client_send_connect(struct raw_client *raw,
                                               const uint8_t bytes[static HC_DATAGRAM_CONNECT_SIZE],
                                               uint64_t now_us) {
     raw_client_send(raw, bytes, HC_DATAGRAM_CONNECT_SIZE, now_us);
-    if (raw->size > 0 && raw->answer[0] == HC_DATAGRAM_ACCEPT)
-        take_accept(raw);
-    return hc_datagram_kind(raw->answer, raw->size);
+    return raw_client_take_answer(raw, now_us);
 }
 
 enum hc_datagram_kind raw_client_connect(struct raw_client *raw, uint8_t players, uint64_t now_us) {
@@ -145,12 +156,21 @@ bool raw_client_join(struct raw_client *raw, uint8_t players, uint64_t now_us) {
            raw_client_connect(raw, players, now_us) == HC_DATAGRAM_ACCEPT && raw->cid != 0;
 }
 
-size_t raw_client_seal(struct raw_client *raw, const uint8_t *body, size_t size, uint32_t ack,
-                       uint32_t ack_bits, uint8_t out[static HC_DATAGRAM_MAX]) {
+bool raw_client_find(const struct raw_client *raw, const uint8_t *bytes, size_t size,
+                     enum hc_message_type type, uint8_t opened[static HC_DATAGRAM_MAX],
+                     struct hc_body *body) {
+    struct hc_data data;
+    return hc_endpoint_get_data(&raw->endpoint, false, bytes, size, opened, &data) == HC_OK &&
+           hc_body_begin(body, data.body, data.body_size) == HC_OK &&
+           hc_body_next_of(body, type) != HC_MESSAGE_END;
+}
+
+size_t raw_client_seal(struct raw_client *raw, const uint8_t *body, size_t size,
+                       uint8_t out[static HC_DATAGRAM_MAX]) {
     struct hc_data data = {.cid = raw->cid,
                            .seq = ++raw->seq,
-                           .ack = ack,
-                           .ack_bits = ack_bits,
+                           .ack = raw->ack,
+                           .ack_bits = raw->ack_bits,
                            .body = body,
                            .body_size = size};
     return hc_endpoint_put_data(&raw->endpoint, true, &data, out);
@@ -159,9 +179,16 @@ size_t raw_client_seal(struct raw_client *raw, const uint8_t *body, size_t size,
 enum hc_status raw_client_send_data(struct raw_client *raw, const uint8_t *body, size_t size,
                                     uint64_t now_us) {
     uint8_t bytes[HC_DATAGRAM_MAX];
-    size_t sealed = raw_client_seal(raw, body, size, 0, 0, bytes);
+    size_t sealed = raw_client_seal(raw, body, size, bytes);
     raw->bytes_in += sealed;
     return hc_server_receive(raw->host, &raw->address, bytes, sealed, now_us);
+}
+
+bool raw_client_leave(struct raw_client *raw, uint64_t now_us) {
+    uint8_t bytes[16];
+    struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
+    hc_message_put_close(&body, &(struct hc_close){.reason = HC_CLOSE_LEFT});
+    return raw_client_send_data(raw, bytes, body.at, now_us) == HC_OK;
 }
 
 enum hc_status raw_client_send_input(struct raw_client *raw, struct hc_input_message message,
