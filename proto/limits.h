@@ -128,6 +128,7 @@ enum {
     HC_SNAPSHOT_BASELINE_TICKS = 128,  ///< heads for which a client holds baselines
     HC_SNAPSHOT_VALUES_MIN = 4096,     ///< values that a client holds at least
     HC_SNAPSHOT_VALUES_EACH = 128,     ///< values held of each unit in a snapshot, if that is more
+    HC_SNAPSHOT_INPUTS_BEFORE = 64,    ///< ticks before the one shown of which inputs are sent
     HC_SNAPSHOT_INPUTS_NEAR = 8,       ///< ticks of inputs that go with a player's unit
     HC_GAME_EVENTS_TICKS = 1024,       ///< final ticks whose game events may still be sent
     HC_GAME_EVENTS_MAX = 512,          ///< game events in a snapshot

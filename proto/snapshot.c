@@ -13,6 +13,7 @@ enum {
     BASE_FAR = 63, ///< all of them set: the excess over this follows
     BASE_GROUP = 8,
     HOW_BITS = 2,
+    INPUTS_GROUP = 2,     ///< of the ticks before the one shown from which on inputs are sent
     SAMPLES_GROUP = 4,    ///< of the samples of a margin
     MARGIN_GROUP = 5,     ///< of its minimum, and of the median beyond it
     AGE_BITS = 6,         ///< of base - older - 1
@@ -122,6 +123,9 @@ void hc_snapshot_put(struct hc_bits_writer *bits, const struct hc_snapshot *snap
     hc_bits_put(bits, snapshot->has_margin, 1);
     if (snapshot->has_margin)
         put_margin(bits, &snapshot->margin);
+    HC_ASSERT(snapshot->inputs_before <= HC_SNAPSHOT_INPUTS_BEFORE &&
+              snapshot->inputs_before <= snapshot->tick);
+    hc_bits_put_number(bits, snapshot->inputs_before, INPUTS_GROUP);
 }
 
 /// The tick nearest to `near` with the low half `low`.
@@ -161,6 +165,8 @@ void hc_snapshot_get(struct hc_bits_reader *bits, hc_tick near, uint8_t own_coun
     out->has_margin = hc_bits_get(bits, 1) != 0;
     if (out->has_margin)
         out->margin = get_margin(bits);
+    uint32_t most = hc_tick_min(out->tick, HC_SNAPSHOT_INPUTS_BEFORE);
+    out->inputs_before = get_up_to(bits, INPUTS_GROUP, most);
 }
 
 // ---- Forced inputs, roster changes --------------------------------------------------------------
@@ -356,18 +362,19 @@ struct run {
 };
 
 void hc_snapshot_put_inputs(struct hc_bits_writer *bits, const struct hc_timeline *timeline,
-                            const struct hc_value_codec *codec, hc_player player,
-                            const struct hc_unit_value *value, hc_tick end) {
+                            const struct hc_value_codec *codec, const struct hc_unit_value *value,
+                            const struct hc_snapshot_inputs *wanted) {
     struct run runs[HC_SNAPSHOT_INPUTS_MAX];
     const uint8_t *inputs[HC_SNAPSHOT_INPUTS_MAX], *before = value->input;
     uint32_t run_count = 0, count = 0;
-    hc_tick next = value->tick;
-    HC_ASSERT(end <= next + HC_SNAPSHOT_INPUTS_MAX);
-    for (hc_tick t = next; t < end; t++) {
-        const uint8_t *input = hc_timeline_input(timeline, player, t);
+    hc_tick next = value->tick - wanted->before;
+    HC_ASSERT(wanted->first >= next && wanted->end <= value->tick + HC_SNAPSHOT_INPUTS_MAX);
+    for (hc_tick t = wanted->first; t < wanted->end; t++) {
+        const uint8_t *input = hc_timeline_input(timeline, wanted->player, t);
         struct run *run = &runs[run_count - (run_count > 0)];
-        if (input == NULL)
+        if (input == NULL || (t < value->tick && t == value->known))
             continue;
+        HC_ASSERT(count < HC_SNAPSHOT_INPUTS_MAX); // a timeline knows no more
         inputs[count++] = input;
         if (run_count > 0 && run->end == t && t - run->first < HC_INPUT_RUN_MAX)
             run->end++;

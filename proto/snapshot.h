@@ -7,6 +7,7 @@
 ///                   number5(as_of - refused_before)  number4(as_of - final)  hash:32
 ///                   has_chain:1 [chain:64]  has_base:1 [base_age how:2]
 ///                   number3(A + 1 - tick) for each own player  has_margin:1 [margin]
+///                   number2(ticks before `tick` from which on inputs are sent)
 ///     base_age   := as_of - base - 1 : 6, or 63:6 number8(as_of - base - 64)
 ///     margin     := number4(samples)  [number5(zigzag(min)) number5(median - min)]; without
 ///     samples
@@ -22,7 +23,8 @@
 ///                 | 00                dropped: the client no longer knows it
 ///     value      := value.h's, of the unit at `tick`; then, of a player, inputs
 ///     inputs     := number1(runs), each number1(ticks skipped) number2(ticks - 1) and every input
-///                   against the one before it, the first against the value's
+///                   against the one before it, the first against the value's; from the header's
+///                   first tick of inputs on
 ///     corrections:= 1 number3(at's distance to the tick before it - 1) number3(count - 1)
 ///                   { number2(units skipped) has:1 [age:7 same:1] value.h's } corrections | 0
 ///
@@ -87,6 +89,15 @@ struct hc_snapshot {
                                           ///< least tick - 1
     bool has_margin;
     struct hc_margin margin; ///< with has_margin; without it the report before goes on
+    uint32_t inputs_before;  ///< Inputs are sent from so many ticks before `tick` on; at most
+                             ///< HC_SNAPSHOT_INPUTS_BEFORE, and `tick`.
+};
+
+/// The inputs that go with the value of a player's unit, of ticks in [first, end).
+struct hc_snapshot_inputs {
+    hc_player player;
+    uint32_t before;    ///< The header's inputs_before.
+    hc_tick first, end; ///< From `before` ticks before the value's on.
 };
 
 /// A roster change: a join or a leave.
@@ -175,10 +186,11 @@ void hc_snapshot_put_names(struct hc_bits_writer *bits, const struct hc_snapshot
                            const struct hc_snapshot_set *base, const struct hc_snapshot_unit *units,
                            uint32_t count);
 
-/// Appends the inputs of `player` in [value->tick, end) that the timeline knows.
+/// Appends those of `inputs` that the timeline knows, but for the newest one before the value's
+/// tick, which the value has.
 void hc_snapshot_put_inputs(struct hc_bits_writer *bits, const struct hc_timeline *timeline,
-                            const struct hc_value_codec *codec, hc_player player,
-                            const struct hc_unit_value *value, hc_tick end);
+                            const struct hc_value_codec *codec, const struct hc_unit_value *value,
+                            const struct hc_snapshot_inputs *inputs);
 
 /// Appends `count` corrections of the tick `at`, in ascending units; `before` is the tick of those
 /// before them, at first the snapshot's.

@@ -166,7 +166,8 @@ static void read_run(struct reading *reading, hc_player player, hc_tick *next, u
 static void read_inputs(struct reading *reading, const struct hc_cl_received_value *received) {
     hc_player player = hc_unit_player(reading->reader->world, received->unit);
     uint8_t input[HC_INPUT_MAX];
-    hc_tick next = received->value.tick;
+    const struct hc_snapshot *header = &reading->reader->snapshot.header;
+    hc_tick next = header->tick - header->inputs_before;
     if (player == HC_NO_PLAYER)
         return;
     memcpy(input, received->value.input, sizeof input);

@@ -161,7 +161,7 @@ static void apply_forced(struct hc_cl_world *world, const struct hc_snapshot_for
 }
 
 /// Puts the inputs of other players into the timeline: of each that the snapshot has, the newest
-/// known one before its tick, and those from its tick on. Before them, joins and leaves.
+/// known one before its tick, and those beside it. Before them, joins and leaves.
 static void apply_inputs(struct hc_cl_world *world, const struct hc_cl_received *snapshot) {
     struct hc_timeline *timeline = world->timeline;
     for (uint32_t i = 0; i < snapshot->roster_count; i++) {

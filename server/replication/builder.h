@@ -29,6 +29,7 @@ struct hc_sv_selection {
     uint32_t delta;                  ///< bits of the delta
     uint32_t bits;                   ///< estimated bits in all, with the nearest inputs
     uint32_t inputs;                 ///< ticks of inputs from the tick shown on, at most
+    uint32_t inputs_before;          ///< Ticks of inputs before it, if the snapshot sends any.
 };
 
 /// A unit that the client may show wrongly at a past tick.
@@ -72,6 +73,19 @@ struct hc_sv_builder {
     struct hc_bits_writer bits;
     struct hc_server_stats *stats; ///< of the server
 };
+
+/// The inputs that the snapshot sends with the value of a player's unit.
+static inline struct hc_snapshot_inputs
+hc_sv_builder_inputs(const struct hc_sv_builder *builder, const struct hc_sv_selection *selection) {
+    const struct hc_snapshot *header = &builder->header;
+    uint32_t after = selection->inputs < builder->inputs ? selection->inputs : builder->inputs;
+    uint32_t before = header->inputs_before > 0 ? selection->inputs_before : 0;
+    return (struct hc_snapshot_inputs){.player =
+                                           hc_unit_player(builder->world, selection->name.unit),
+                                       .before = header->inputs_before,
+                                       .first = header->tick - before,
+                                       .end = header->tick + after};
+}
 
 /// Stores a delta; returns its place in replicator->gathered, HC_SV_NOT_GATHERED: it has no room.
 static inline uint32_t hc_sv_builder_store(struct hc_sv_builder *builder,

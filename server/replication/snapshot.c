@@ -56,6 +56,14 @@ static hc_tick choose_base(struct hc_sv_builder *builder, bool each_tick, hc_tic
     return hc_sv_sent_log_next_base(&builder->client->sent_log, &bases, &builder->usable);
 }
 
+/// The ticks from the one that the snapshot before has shown to `tick`. Their inputs are sent where
+/// not each tick has a snapshot: the client shows those ticks too, and simulates them.
+static uint32_t ticks_between(const struct hc_sv_client *client, hc_tick tick) {
+    const struct hc_sv_sent_log *sent_log = &client->sent_log;
+    hc_tick before = sent_log->logged != 0 ? sent_log->tick[sent_log->newest] : tick;
+    return least(tick > before ? tick - before : 0, HC_SNAPSHOT_INPUTS_BEFORE);
+}
+
 /// Fills in the header, all but the hash. Evicts from the log what is too old; returns the places.
 static hc_sv_places begin(struct hc_sv_builder *builder,
                           const struct hc_sv_snapshot_datagram *datagram) {
@@ -83,6 +91,7 @@ static hc_sv_places begin(struct hc_sv_builder *builder,
                                            .own_count = client->own_count,
                                            .has_margin = datagram->has_margin,
                                            .margin = datagram->margin};
+    builder->header.inputs_before = each_tick ? 0 : ticks_between(client, tick);
     client->newest_head = head;
     for (unsigned i = 0; i < client->own_count; i++) // with show_head the tick may exceed A
         builder->header.complete[i] = hc_tick_max(
@@ -185,6 +194,15 @@ static bool waits(const struct hc_sv_builder *builder, const struct hc_sv_slot *
            goes_on(builder, slot);
 }
 
+/// Ticks before the one shown of which the client lacks the inputs of a unit's player: those since
+/// the snapshot before, if it had the unit.
+static uint32_t inputs_before(const struct hc_sv_builder *builder, const struct hc_sv_slot *slot) {
+    const struct hc_sv_sent_log *sent_log = &builder->client->sent_log;
+    bool was_sent = slot->items.valued_as_of == sent_log->as_of[sent_log->newest];
+    bool is_player = hc_unit_player(builder->world, slot->unit) != HC_NO_PLAYER;
+    return is_player && was_sent && !slot->shown.own ? builder->header.inputs_before : 0;
+}
+
 /// Adds a unit that the client sees, or must forget; begins to load its values and its delta.
 static void gather_unit(struct hc_sv_builder *builder, struct hc_sv_slot *slot,
                         const struct hc_sv_item_state *state) {
@@ -206,6 +224,7 @@ static void gather_unit(struct hc_sv_builder *builder, struct hc_sv_slot *slot,
         builder->waiting++;
         return;
     }
+    selection->inputs_before = inputs_before(builder, slot);
     hc_sv_encoder_prefetch(&builder->encoder, slot->unit, state->acked, slot->shown.value_id);
     uint32_t unsent = // else it was out of view
         state->sent_as_of == HC_NO_TICK ? 0 : builder->header.as_of - state->sent_as_of;
@@ -360,8 +379,10 @@ static uint32_t bits_with(const struct hc_sv_builder *builder, uint32_t inputs) 
     for (uint32_t i = 0; i < builder->selection_count; i++) {
         const struct hc_sv_selection *selection = &builder->selections[i];
         uint32_t near = least(selection->inputs, HC_SNAPSHOT_INPUTS_NEAR);
+        uint32_t before = builder->header.inputs_before > 0 ? selection->inputs_before : 0;
         if (selection->chosen)
-            used += selection->bits + INPUT_BITS * (least(selection->inputs, inputs) - near);
+            used +=
+                selection->bits + INPUT_BITS * (before + least(selection->inputs, inputs) - near);
     }
     return used;
 }
@@ -386,15 +407,19 @@ static uint32_t choose_inputs(const struct hc_sv_builder *builder) {
 static void choose(struct hc_sv_builder *builder) {
     builder->limit = builder->room;
     choose_units(builder, HC_SNAPSHOT_UNITS_MAX);
+    if (bits_with(builder, HC_SNAPSHOT_INPUTS_NEAR) > builder->room * 8)
+        builder->header.inputs_before = 0; // units come first
     builder->inputs = choose_inputs(builder);
 }
 
-/// Chooses again after the chosen ones did not fit: the farthest inputs are left out first, then
-/// the least urgent units. The referee and the client's own units may exceed the room, up to a
-/// whole datagram: they are in every snapshot.
+/// Chooses again after the chosen ones did not fit: inputs before the tick shown are left out
+/// first, then the farthest inputs, then the least urgent units. The referee and the client's own
+/// units may exceed the room, up to a whole datagram: they are in every snapshot.
 static void choose_less(struct hc_sv_builder *builder) {
     uint32_t own = 1 + builder->client->own_count, chosen = builder->chosen;
-    if (builder->inputs > HC_SNAPSHOT_INPUTS_NEAR) {
+    if (builder->header.inputs_before > 0) {
+        builder->header.inputs_before = 0;
+    } else if (builder->inputs > HC_SNAPSHOT_INPUTS_NEAR) {
         builder->inputs -= (builder->inputs - HC_SNAPSHOT_INPUTS_NEAR + 3) / 4;
     } else if (chosen <= own && builder->limit < builder->most) {
         builder->limit = builder->most;
@@ -432,10 +457,10 @@ static void put_value(struct hc_sv_builder *builder, const struct hc_sv_selectio
             hc_sv_encoder_delta(&builder->encoder, unit, selection->base, selection->value, false);
     hc_bits_append(&builder->bits, delta.data, delta.bits);
     if (player != HC_NO_PLAYER) {
-        uint32_t inputs = selection->inputs < builder->inputs ? selection->inputs : builder->inputs;
+        struct hc_snapshot_inputs inputs = hc_sv_builder_inputs(builder, selection);
         hc_snapshot_put_inputs(&builder->bits, builder->timeline,
-                               &builder->replicator->encoder.codec, player, &selection->value->unit,
-                               builder->header.tick + inputs);
+                               &builder->replicator->encoder.codec, &selection->value->unit,
+                               &inputs);
     }
 }
 

@@ -17,10 +17,9 @@ static uint64_t inputs_of(const struct hc_sv_builder *builder,
                           const struct hc_sv_selection *selection) {
     static uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_bits_writer bits = hc_bits_writer(bytes, sizeof bytes);
-    hc_player player = hc_unit_player(builder->world, selection->name.unit);
-    uint32_t inputs = selection->inputs < builder->inputs ? selection->inputs : builder->inputs;
-    hc_snapshot_put_inputs(&bits, builder->timeline, &builder->replicator->encoder.codec, player,
-                           &selection->value->unit, builder->header.tick + inputs);
+    struct hc_snapshot_inputs inputs = hc_sv_builder_inputs(builder, selection);
+    hc_snapshot_put_inputs(&bits, builder->timeline, &builder->replicator->encoder.codec,
+                           &selection->value->unit, &inputs);
     return hc_bits_written(&bits);
 }
 

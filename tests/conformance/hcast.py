@@ -415,6 +415,8 @@ class Reader:
         s.margin = b.run("margin") if b.u(1) else None
         samples, least, median = s.margin or (0, None, None)
         need(samples <= 256 and (not samples or -32768 <= least <= median <= 32767), "margin")
+        s.inputs_from = s.T - b.number(2, 64)
+        need(s.inputs_from >= 0, "inputs from a tick below 0")
         s.forced, s.roster, s.units, s.runs, s.corrections = [], [], {}, {}, {}
         while b.u(1):
             o = b.u(2)
@@ -454,7 +456,7 @@ class Reader:
         for unit in sorted(bases):
             s.units[unit] = v = self.value(b, unit, bases[unit], s.T)
             if 1 <= unit <= self.players:
-                s.runs[unit], at, inp = [], s.T, v.inp or [0] * len(self.game.input)
+                s.runs[unit], at, inp = [], s.inputs_from, v.inp or [0] * len(self.game.input)
                 for _ in range(b.number(1)):
                     at += b.number(1, 1025)
                     for _ in range(b.number(2, 511) + 1):

@@ -93,6 +93,7 @@ WORDS = {
     "DATAGRAM_RESET_SIZE": "| `41` RESET | client | {} |", "SNAPSHOT_FORCED_SENT": "Forced ranges, the newest {}, are",
     "SNAPSHOT_TICK_MAX": "A server ends its world at {} or before", "RESTART_SECONDS_MAX": "after so many seconds, 0 to {}.",
     "SNAPSHOT_CORRECTION_AGE": None,        # that of baselines
+    "SNAPSHOT_INPUTS_BEFORE": "or T - {} if that is",
     "SNAPSHOT_INPUTS_NEAR": None,           # T + 7
     "MARGIN_UNIT_US": "in units of {} us, rounded down",
     "PATH_DOUBLINGS": None,                 # up to 0.8 s

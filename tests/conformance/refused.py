@@ -49,6 +49,7 @@ def malformed_snapshots(w):
         ("a margin of 257 samples", "samples", number(4, 257)),
         ("a least margin of more than 32767", "z, for the least -67", number(5, 65536)),
         ("a median margin of more than 32767", "median - least", number(5, 32767 + 68)),
+        ("inputs from more than 64 ticks before T", "T - the tick of the first inputs", number(2, 65)),
         ("a forced range of an own player that is not there", "forced own", "10"),
         ("a forced range that begins below tick 0", "T - first", number(5, 111)),
         ("a forced range of 513 ticks", "count - 1", number(3, 512)),

@@ -141,7 +141,8 @@ class Writer:
         return next((j for j, f in enumerate(self.game.input) if f.name == field.name), None)
 
     def snapshot(self, as_of, T, refused_before, F, A, units, base=None, how=HOLD, phase=0, ack_delay=0, chain=None,
-                 forced=(), roster=(), events=None, runs={}, corrections=(), hash_off=0, margin=None):
+                 forced=(), roster=(), events=None, runs={}, corrections=(), hash_off=0, margin=None,
+                 inputs_from=None):
         """`units`: by number, how it is sent and its Value. `corrections`: tick, unit, how (NOTHING, or a head and
         whether it is the same tick), Value; ascending by unit within a tick, newest tick first."""
         r, w = self.reader, Written()
@@ -168,11 +169,13 @@ class Writer:
         for a in A:
             w.number("A + 1 - T", 3, a + 1 - T)
         self.margin(w, margin)
+        inputs_from = T if inputs_from is None else inputs_from
+        w.number("T - the tick of the first inputs", 2, T - inputs_from)
         self.lists(w, T, forced, roster)
         if self.game.event_bits:
             self.events(w, F, events or {})
         self.units(w, base, units)
-        self.values(w, T, base, units, runs)
+        self.values(w, inputs_from, base, units, runs)
         self.corrections(w, as_of, T, corrections)
         return w
 
@@ -236,7 +239,7 @@ class Writer:
             w.put("from", sent, "01" if sent == NOTHING else "00" if sent == DROPPED else "1" + low_first(sent, 6))
             at = u + 1
 
-    def values(self, w, T, base, units, runs):
+    def values(self, w, inputs_from, base, units, runs):
         r = self.reader
         for u in sorted(units):
             sent, v = units[u]
@@ -245,7 +248,7 @@ class Writer:
             head = base if sent == AGAIN else base - 1 - sent if sent != NOTHING else None
             self.value(w, u, r.known[head][u] if head is not None else None, v)
             if 1 <= u <= r.players:
-                self.runs(w, u, T, v, runs.get(u, ()))
+                self.runs(w, u, inputs_from, v, runs.get(u, ()))
 
     def runs(self, w, u, at, v, runs):
         """`runs`: the first tick and the inputs of each."""

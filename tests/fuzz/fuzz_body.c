@@ -77,9 +77,9 @@ static void read_value(struct hc_bits_reader *bits, const struct hc_value_codec 
 }
 
 static void read_inputs(struct hc_bits_reader *bits, const struct hc_value_codec *codec,
-                        const struct hc_unit_value *value) {
+                        const struct hc_snapshot *header, const struct hc_unit_value *value) {
     uint8_t input[HC_INPUT_MAX];
-    hc_tick next = value->tick, first;
+    hc_tick next = header->tick - header->inputs_before, first;
     memcpy(input, value->input, sizeof input);
     for (uint32_t runs = hc_snapshot_get_runs(bits); runs > 0 && !bits->failed; runs--) {
         uint32_t count = hc_snapshot_get_run(bits, next, &first);
@@ -107,7 +107,7 @@ static void read_units(struct hc_bits_reader *bits, const struct hc_value_codec 
             continue;
         read_value(bits, codec, unit->unit, header->tick, &value);
         if (hc_unit_player(world, unit->unit) != HC_NO_PLAYER)
-            read_inputs(bits, codec, &value);
+            read_inputs(bits, codec, header, &value);
     }
 }
 

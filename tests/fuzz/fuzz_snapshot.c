@@ -64,6 +64,8 @@ static void take_header(struct fuzz_source *source, struct hc_snapshot *head) {
     head->has_margin = (how & 16) != 0;
     if (head->has_margin)
         take_margin(source, &head->margin);
+    uint32_t most = hc_tick_min(head->tick, HC_SNAPSHOT_INPUTS_BEFORE);
+    head->inputs_before = (how & 8) != 0 ? fuzz_take(source) % (most + 1) : 0;
 }
 
 static void take_lists(struct fuzz_source *source, const struct hc_world *world,
@@ -155,6 +157,7 @@ static void check_header(const struct hc_snapshot *a, const struct hc_snapshot *
     HC_ASSERT(a->has_chain == b->has_chain && a->chain == b->chain);
     for (unsigned i = 0; i < a->own_count; i++)
         HC_ASSERT(a->complete[i] == b->complete[i]);
+    HC_ASSERT(a->inputs_before == b->inputs_before);
     HC_ASSERT(a->has_margin == b->has_margin && a->margin.samples == b->margin.samples);
     HC_ASSERT(a->margin.min == b->margin.min && a->margin.median == b->margin.median);
 }

@@ -251,9 +251,16 @@ FAULTS = {
     "inputs-late": Fault(
         "proto/snapshot.c",
         "inputs of others are sent from the tick after the snapshot's on",
-        "    hc_tick next = value->tick;\n    HC_ASSERT(end",
-        "    hc_tick next = value->tick + 1;\n    HC_ASSERT(end",
+        "    for (hc_tick t = wanted->first; t < wanted->end; t++) {",
+        "    for (hc_tick t = hc_tick_max(wanted->first, value->tick + 1); t < wanted->end; t++) {",
         found_by="unit_proto_snapshot",
+    ),
+    "inputs-between": Fault(
+        "server/replication/snapshot.c",
+        "below the tick rate, the inputs since the snapshot before are not sent",
+        "    builder->header.inputs_before = each_tick ? 0 : ticks_between(client, tick);\n",
+        "    builder->header.inputs_before = 0 * ticks_between(client, tick) * each_tick;\n",
+        found_by="scenario_low_rates",
     ),
     "corrected-never": Fault(
         "server/replication/corrections.c",
@@ -380,10 +387,10 @@ FAULTS = {
         found_by="corpus_reader",
     ),
     "inputs-cut": Fault(
-        "server/replication/snapshot.c",
+        "server/replication/builder.h",
         "only the nearest two inputs of others are sent",
-        "builder->header.tick + inputs);\n",
-        "builder->header.tick + (inputs < 2 ? inputs : 2));\n",
+        ".end = header->tick + after};\n",
+        ".end = header->tick + (after < 2 ? after : 2)};\n",
         found_by="scenario_npcs",
     ),
     "corrections-late": Fault(

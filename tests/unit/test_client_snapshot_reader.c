@@ -259,7 +259,7 @@ static size_t hash_at(const struct hc_snapshot *header) {
     cut.base = HC_NO_TICK;
     cut.own_count = 0;
     hc_snapshot_put(&bits, &cut);
-    return hc_bits_written(&bits) - 3 - 32; // before no chain, no base and no margin
+    return hc_bits_written(&bits) - 4 - 32; // before no chain, base, margin, earlier input
 }
 
 /// Puts the hash of its values into the finished bits.

@@ -133,6 +133,8 @@ static void random_header(struct hc_rng *rng, struct hc_snapshot *head) {
     for (uint32_t i = 0; i < head->own_count; i++)
         head->complete[i] = head->tick + hc_rng_below(rng, 400) - (head->tick > 0);
     random_margin(rng, head);
+    uint32_t most = hc_rng_below(rng, 2) * HC_SNAPSHOT_INPUTS_BEFORE;
+    head->inputs_before = hc_rng_below(rng, hc_tick_min(head->tick, most) + 1);
 }
 
 static void random_lists(struct hc_rng *rng, struct contents *contents) {
@@ -170,15 +172,18 @@ static void random_value(struct hc_rng *rng, hc_unit unit, hc_tick tick, struct 
     }
 }
 
-/// The end of the inputs that are sent: after all that the timeline knows.
-static hc_tick inputs_end(void) {
-    return hc_timeline_head(timeline) + 41;
+/// The inputs that go with a player's value; of every second player those from the tick shown on.
+static struct hc_snapshot_inputs inputs_of(const struct hc_snapshot *head, hc_player player) {
+    hc_tick first = head->tick - head->inputs_before * (player % 2);
+    hc_tick end = hc_timeline_head(timeline) + 41;
+    return (struct hc_snapshot_inputs){player, head->inputs_before, first, end};
 }
 
-static void note_inputs(struct contents *contents, hc_player player) {
-    for (hc_tick t = contents->head.tick; t < inputs_end(); t++) {
-        if (hc_timeline_slot(timeline, player, t) != HC_SLOT_KNOWN)
-            continue;
+static void note_inputs(struct contents *contents, hc_player player, hc_tick known) {
+    struct hc_snapshot_inputs inputs = inputs_of(&contents->head, player);
+    for (hc_tick t = inputs.first; t < inputs.end; t++) {
+        if (t == known || hc_timeline_slot(timeline, player, t) != HC_SLOT_KNOWN)
+            continue; // it stands in the value
         struct known_input *input = &contents->inputs[contents->input_count++];
         ck_assert_uint_le(contents->input_count, INPUTS_MAX);
         *input = (struct known_input){.player = player, .tick = t};
@@ -212,7 +217,7 @@ static void random_units(struct hc_rng *rng, struct contents *contents) {
             continue;
         random_value(rng, unit, head->tick, item);
         if (hc_unit_player(&world, unit) != HC_NO_PLAYER)
-            note_inputs(contents, hc_unit_player(&world, unit));
+            note_inputs(contents, hc_unit_player(&world, unit), item->value.known);
     }
 }
 
@@ -283,8 +288,9 @@ static void put_units(struct hc_bits_writer *bits, const struct contents *conten
         if (item->unit.from == HC_SNAPSHOT_DROPPED)
             continue;
         put_value(bits, item->unit.unit, item);
+        struct hc_snapshot_inputs inputs = inputs_of(&contents->head, player);
         if (player != HC_NO_PLAYER)
-            hc_snapshot_put_inputs(bits, timeline, &codec, player, &item->value, inputs_end());
+            hc_snapshot_put_inputs(bits, timeline, &codec, &item->value, &inputs);
     }
 }
 
@@ -340,7 +346,7 @@ static void get_value(struct hc_bits_reader *bits, hc_unit unit, hc_tick tick, s
 static void get_inputs(struct hc_bits_reader *bits, struct contents *contents,
                        const struct item *item) {
     uint8_t input[HC_INPUT_MAX];
-    hc_tick next = contents->head.tick;
+    hc_tick next = contents->head.tick - contents->head.inputs_before;
     memcpy(input, item->value.input, sizeof input);
     for (uint32_t runs = hc_snapshot_get_runs(bits); runs > 0 && !bits->failed; runs--) {
         hc_tick first;
@@ -465,6 +471,7 @@ static void compare_headers(const struct hc_snapshot *a, const struct hc_snapsho
     ck_assert(a->has_chain == b->has_chain && a->chain == b->chain && a->base == b->base);
     ck_assert(a->own_count == b->own_count);
     ck_assert_mem_eq(a->complete, b->complete, sizeof a->complete);
+    ck_assert_uint_eq(a->inputs_before, b->inputs_before);
     ck_assert(a->has_margin == b->has_margin && a->margin.samples == b->margin.samples);
     ck_assert(a->margin.min == b->margin.min && a->margin.median == b->margin.median);
 }
@@ -604,7 +611,8 @@ START_TEST(inputs_read_back_from_all_ticks_that_a_server_can_know) {
         again.count = 0;
         hc_snapshot_put_names(&bits, &sent.head, &again, &item->unit, 1);
         put_value(&bits, 1, item);
-        hc_snapshot_put_inputs(&bits, timeline, &codec, 0, &item->value, HC_SNAPSHOT_INPUTS_MAX);
+        struct hc_snapshot_inputs all = {.end = HC_SNAPSHOT_INPUTS_MAX};
+        hc_snapshot_put_inputs(&bits, timeline, &codec, &item->value, &all);
         hc_bits_put(&bits, 0, 1);
         ck_assert(get_all(&received, buffer, hc_bits_finish(&bits)));
         ck_assert_uint_eq(received.input_count, known);
@@ -641,7 +649,7 @@ static void check_read(const struct contents *contents) {
     for (uint32_t i = 0; i < contents->correction_count; i++)
         check_value(contents->corrections[i].correction.unit, &contents->corrections[i]);
     for (uint32_t i = 0; i < contents->input_count; i++) {
-        ck_assert(contents->inputs[i].tick >= contents->head.tick &&
+        ck_assert(contents->inputs[i].tick + contents->head.inputs_before >= contents->head.tick &&
                   contents->inputs[i].tick != HC_NO_TICK);
         check_fits(world.game->input_fields, world.game->input_field_count,
                    contents->inputs[i].input);
