@@ -1,6 +1,6 @@
 /// Teleports shorter than the teleport distance of their kind, which a field marks: nobody is shown
 /// on the way.
-#include "tests/scenario/scenario.h"
+#include "tests/sim/players.h"
 
 #include "hindcast/rng.h"
 #include "tests/run_suite.h"
@@ -12,14 +12,14 @@ enum {
     CLIENTS = 4,
     SECONDS = 15,
     FRAME_US = 4 * MS_US,
-    LEFT = 1000,    ///< the middle of the one place
-    RIGHT = 3000,   ///< the middle of the other
-    HALF = 200,     ///< of a place, to either side
-    SPEED = 20,     ///< units in a tick
-    WAIT = 12,      ///< ticks from hop to hop
-    FAR = 4000,     ///< the teleport distance: a hop is shorter
-    PATIENCE = 15,  ///< ticks for which moves are predicted
-    KEY_TICKS = 6,  ///< for which keys are held
+    LEFT = 1000,   ///< the middle of the one place
+    RIGHT = 3000,  ///< the middle of the other
+    HALF = 200,    ///< of a place, to either side
+    SPEED = 20,    ///< units in a tick
+    WAIT = 12,     ///< ticks from hop to hop
+    FAR = 4000,    ///< the teleport distance: a hop is shorter
+    PATIENCE = 15, ///< ticks for which moves are predicted
+    KEY_TICKS = 6, ///< for which keys are held
     KINDS = 2,
 };
 
@@ -133,16 +133,14 @@ static void press(void *context, struct hc_sim *sim, unsigned client, unsigned i
 /// Counts the frames in which a client shows somebody between the places, farther from each than
 /// all of it, and in `*hops` the hops.
 static unsigned count_between(enum hc_others others, unsigned *hops) {
-    struct hc_sim_config config = scenario_config(&hoppers, CLIENTS, 80, 3);
+    struct hc_sim_config config = hc_sim_config_players(&hoppers, CLIENTS, 80, 3);
     config.up.jitter_us = config.down.jitter_us = 20 * MS_US;
     config.up.loss_ppm = config.down.loss_ppm = HC_NETWORK_SIM_PPM / 20;
     config.client.others = others;
     config.hooks.script = press;
-    config.trace_worlds = false;
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
-    for (unsigned c = 0; c < CLIENTS; c++)
-        ck_assert(hc_sim_connect(sim, c));
+    ck_assert(hc_sim_connect_all(sim));
     unsigned between = 0;
     for (unsigned frame = 0; frame < SECONDS * SECOND_US / FRAME_US; frame++) {
         hc_sim_run(sim, FRAME_US);

@@ -54,10 +54,10 @@ static struct play *begin(enum hc_sampling sampling, bool at_frames, uint32_t ta
     play->game.input_fields = &play->field;
     play->at_frames = at_frames;
     play->tap_us = tap_us;
-    struct hc_sim_config config = scenario_config(&play->game, CLIENTS, 30, 5);
+    struct hc_sim_config config = hc_sim_config_players(&play->game, CLIENTS, 30, 5);
+    config.hooks.script = NULL;
     play->scenario = scenario_create(&config);
-    play->scenario->hands_off = true;
-    scenario_join_all(play->scenario);
+    ck_assert(hc_sim_join_all(play->scenario->sim));
     struct hc_rng rng = hc_rng_init(5, at_frames);
     for (unsigned c = 0; c < CLIENTS; c++) {
         struct typist *typist = &play->typists[c];
