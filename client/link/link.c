@@ -135,10 +135,11 @@ static void take_margin(struct hc_cl_link *link, const struct hc_snapshot *heade
     hc_cl_margin_take(&link->margin, header, now_us);
     if (!header->has_margin || !margin->known)
         return;
-    if (margin->min_us >= 0)
-        hc_histogram_record(&stats->margin_early_us, (uint64_t)margin->min_us);
+    int64_t least_us = margin->min_us;
+    if (least_us >= 0)
+        hc_histogram_record(&stats->margin_early_us, (uint64_t)least_us);
     else
-        hc_histogram_record(&stats->margin_late_us, (uint64_t) - (int64_t)margin->min_us);
+        hc_histogram_record(&stats->margin_late_us, (uint64_t)-least_us);
 }
 
 /// Updates the clock and what is measured by it.

@@ -150,7 +150,7 @@ START_TEST(the_recent_state_follows_the_link) {
     ck_assert(hc_client_recent(hc_sim_client(sim, 0), &recent));
     ck_assert_uint_gt(recent.loss_down_ppm, 100000);
     ck_assert_uint_lt(recent.loss_down_ppm, 500000);
-    lossy = scenario_link(LATENCY_MS, 100);
+    lossy = hc_sim_link(LATENCY_MS, 100);
     hc_sim_set_link(sim, 0, NULL, &lossy);
     hc_sim_run(sim, 500 * MS_US);
     ck_assert(hc_client_recent(hc_sim_client(sim, 0), &recent));

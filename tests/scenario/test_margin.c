@@ -1,6 +1,7 @@
 /// The margins that a server reports are those of the arrivals, as they are in virtual time, and
 /// each client reads them.
-#include "tests/scenario/scenario.h"
+#include "hindcast/arena.h"
+#include "tests/sim/players.h"
 
 #include "client/client.h"
 #include "tests/run_suite.h"
@@ -183,7 +184,7 @@ static bool tamper(void *context, struct hc_sim *sim, unsigned client, uint8_t *
 /// Connects the clients, and plays for 3 s.
 static struct hc_sim *begin(unsigned clients, const struct hc_network_sim_config *up,
                             uint32_t arrivals_ahead_us) {
-    struct hc_sim_config config = scenario_config_bare(CLIENTS, LATENCY_MS, 17);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, 17);
     config.arrivals_ahead_us = arrivals_ahead_us;
     memset(&play, 0, sizeof play);
     if (up != NULL)
@@ -219,7 +220,7 @@ START_TEST(least_margin_follows_the_uplink_alone_within_1200_ms) {
         ck_assert(before[i].margin_known);
         ck_assert_int_le(before[i].margin_min_us, before[i].margin_median_us);
     }
-    struct hc_network_sim_config up = scenario_link(LATENCY_MS + LONGER_MS, 0);
+    struct hc_network_sim_config up = hc_sim_link(LATENCY_MS + LONGER_MS, 0);
     for (unsigned i = 0; i < 2; i++)
         hc_sim_set_link(sim, i, &up, NULL);
     hc_sim_run(sim, 1200 * MS_US);
@@ -231,7 +232,7 @@ START_TEST(least_margin_follows_the_uplink_alone_within_1200_ms) {
         ck_assert_int_ge(after.margin_min_us, wanted_us - UNIT_US);
         ck_assert_int_le(after.margin_min_us, wanted_us + UNIT_US);
     }
-    up = scenario_link(LATENCY_MS, 0);
+    up = hc_sim_link(LATENCY_MS, 0);
     for (unsigned i = 0; i < 2; i++)
         hc_sim_set_link(sim, i, &up, NULL);
     hc_sim_run(sim, 3200 * MS_US); // the client's clock had begun to follow the longer way
@@ -249,7 +250,7 @@ START_TEST(lost_duplicated_and_replayed_data_do_not_distort_the_margin) {
     struct hc_sim *sim = begin(2, NULL, 0);
     struct hc_client_recent clean = recent_of(0);
     hc_sim_destroy(sim);
-    struct hc_network_sim_config up = scenario_link(LATENCY_MS, 20);
+    struct hc_network_sim_config up = hc_sim_link(LATENCY_MS, 20);
     up.duplicate_ppm = HC_NETWORK_SIM_PPM / 2;
     sim = begin(2, &up, 0);
     play.replays = true;
@@ -266,7 +267,7 @@ END_TEST
 /// out.
 START_TEST(margins_are_exact_on_a_link_with_jitter_reordering_and_loss) {
     static const uint32_t aheads_us[] = {0, 1000, 5000};
-    struct hc_network_sim_config up = scenario_link(LATENCY_MS, 10);
+    struct hc_network_sim_config up = hc_sim_link(LATENCY_MS, 10);
     up.jitter_us = 20000;
     up.reorder_ppm = HC_NETWORK_SIM_PPM / 10;
     struct hc_sim *sim = begin(2, &up, aheads_us[_i]);
@@ -282,12 +283,12 @@ END_TEST
 
 START_TEST(a_silent_client_has_an_unknown_margin) {
     struct hc_sim *sim = begin(1, NULL, 0);
-    struct hc_network_sim_config blackout = scenario_link(LATENCY_MS, 100);
+    struct hc_network_sim_config blackout = hc_sim_link(LATENCY_MS, 100);
     ck_assert(recent_of(0).margin_known);
     hc_sim_set_link(sim, 0, &blackout, NULL);
     hc_sim_run(sim, 1200 * MS_US);
     ck_assert(!recent_of(0).margin_known && recent_of(0).margin_min_us == 0);
-    struct hc_network_sim_config healed = scenario_link(LATENCY_MS, 0);
+    struct hc_network_sim_config healed = hc_sim_link(LATENCY_MS, 0);
     hc_sim_set_link(sim, 0, &healed, NULL);
     hc_sim_run(sim, 200 * MS_US);
     ck_assert(recent_of(0).margin_known);
