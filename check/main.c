@@ -146,7 +146,7 @@ static bool play(struct run *run, uint64_t seed) {
     struct hc_rng rng = hc_rng_init(seed, 0);
     struct hc_world world, other = {.game = NULL};
     uint16_t most = game->players_max < PLAYERS_MAX ? game->players_max : PLAYERS_MAX;
-    bool is_long = seed % LONG_EVERY == 0; // and with few leaves: a match may end
+    bool is_long = seed % LONG_EVERY == 0; // and with few leaves: a round may end
     uint16_t players = is_long ? most : (uint16_t)(1 + hc_rng_below(&rng, most));
     uint16_t rate = rates[hc_rng_below(&rng, sizeof(rates) / sizeof(*rates))];
     uint32_t ticks = (TICKS_MIN + hc_rng_below(&rng, TICKS_MORE)) * (is_long ? LONG_TIMES : 1);

@@ -11,7 +11,7 @@ static const char about[] =
     "scratch.\v"
     "Prints one sentence for each fault, and the command that repeats it. Exits with 0 if there is "
     "none, with 1 if there are some. Notes name the kinds of events that no history emits, and "
-    "tell if no match ends.";
+    "tell if no round ends.";
 
 static error_t parse(int key, char *text, struct argp_state *state) {
     if (key == ARGP_KEY_ARG)

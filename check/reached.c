@@ -3,7 +3,7 @@
 
 #include "check/call.h"
 
-enum { OVER_S = 2 }; ///< of processor time that `match_over` may take
+enum { OVER_S = 2 }; ///< of processor time that `round_over` may take
 
 void hc_ck_reached_history(struct hc_ck_reached *reached, uint32_t ticks) {
     if (reached->ticks_min == 0 || ticks < reached->ticks_min)
@@ -12,7 +12,7 @@ void hc_ck_reached_history(struct hc_ck_reached *reached, uint32_t ticks) {
         reached->ticks_max = ticks;
 }
 
-/// The arguments and the result of a call of `match_over`.
+/// The arguments and the result of a call of `round_over`.
 struct question {
     const struct hc_world *world;
     const struct hc_plain *plain;
@@ -22,17 +22,17 @@ struct question {
 static void ask(void *context) {
     struct question *question = context;
     question->over =
-        question->world->game->match_over(question->world, hc_plain_states(question->plain));
+        question->world->game->round_over(question->world, hc_plain_states(question->plain));
 }
 
 static bool is_over(const struct hc_world *world, const struct hc_plain *plain,
                     struct hc_ck_faults *faults) {
     struct question question = {.world = world, .plain = plain};
     struct hc_guard_end end;
-    if (world->game->match_over == NULL || hc_plain_presence(plain)[HC_REFEREE] != HC_ALIVE)
+    if (world->game->round_over == NULL || hc_plain_presence(plain)[HC_REFEREE] != HC_ALIVE)
         return false;
-    if (!hc_ck_call_guarded(ask, &question, OVER_S, "match_over", &end))
-        hc_ck_crash(faults, &end, "match_over");
+    if (!hc_ck_call_guarded(ask, &question, OVER_S, "round_over", &end))
+        hc_ck_crash(faults, &end, "round_over");
     return end.signal == 0 && question.over;
 }
 
@@ -43,7 +43,7 @@ void hc_ck_reached_tick(struct hc_ck_reached *reached, const struct hc_world *wo
     for (uint32_t e = 0; e < world->entities; e++)
         for (unsigned i = 0; i < counts[e]; i++)
             reached->kinds |= UINT32_C(1) << hc_game_event_kind(events[e * HC_EMITTED_MAX + i]);
-    reached->match_over = reached->match_over || is_over(world, plain, faults);
+    reached->round_over = reached->round_over || is_over(world, plain, faults);
 }
 
 json_t *hc_ck_reached_notes(const struct hc_ck_reached *reached, const struct hc_game *game) {
@@ -52,8 +52,8 @@ json_t *hc_ck_reached_notes(const struct hc_ck_reached *reached, const struct hc
         if ((reached->kinds >> k & 1) == 0)
             json_array_append_new(
                 notes, json_sprintf("no history emits the event %s", game->event_kinds[k].name));
-    if (game->match_over != NULL && !reached->match_over)
+    if (game->round_over != NULL && !reached->round_over)
         json_array_append_new(notes,
-                              json_string("no history ends a match: match_over is never true"));
+                              json_string("no history ends a round: round_over is never true"));
     return notes;
 }

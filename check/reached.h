@@ -1,4 +1,4 @@
-/// The parts of a game that its random histories reach: kinds of events, and the end of a match. In
+/// The parts of a game that its random histories reach: kinds of events, and the end of a round. In
 /// the others hindcast-check finds nothing.
 #pragma once
 
@@ -7,14 +7,14 @@
 
 struct hc_ck_reached {
     uint32_t kinds;                ///< bit k: a step has emitted an event of kind k
-    bool match_over;               ///< a match was over
+    bool round_over;               ///< a round was over
     uint32_t ticks_min, ticks_max; ///< of a history
 };
 
 /// Adds a history of `ticks` ticks.
 void hc_ck_reached_history(struct hc_ck_reached *reached, uint32_t ticks);
 
-/// Adds the newest tick of a history. Reports a `match_over` that does not return to `faults`.
+/// Adds the newest tick of a history. Reports a `round_over` that does not return to `faults`.
 void hc_ck_reached_tick(struct hc_ck_reached *reached, const struct hc_world *world,
                         const struct hc_plain *plain, struct hc_ck_faults *faults);
 

@@ -98,11 +98,11 @@ void hc_sv_program_changed(struct hc_sv_program *program, struct hc_sv_peer *pee
     peer->unread.kinds |= bit_of(kind);
 }
 
-void hc_sv_program_note_match(struct hc_sv_program *program, bool over, hc_tick tick) {
-    if (over && !program->match_over && places_left(program) > 0)
+void hc_sv_program_note_round(struct hc_sv_program *program, bool over, hc_tick tick) {
+    if (over && !program->round_over && places_left(program) > 0)
         put_event(program,
-                  &(struct hc_server_event){.kind = HC_SERVER_EVENT_MATCH_ENDED, .tick = tick});
-    program->match_over = over;
+                  &(struct hc_server_event){.kind = HC_SERVER_EVENT_ROUND_ENDED, .tick = tick});
+    program->round_over = over;
 }
 
 /// Removes the oldest unread change of a session, and describes it.

@@ -21,7 +21,7 @@ struct hc_sv_program {
     unsigned event_places, event_first, event_count;
     unsigned sessions;          ///< sessions that have begun and not ended
     unsigned unread;            ///< peers with changes that the program has not read
-    bool match_over;            ///< at the newest tick that was noted
+    bool round_over;            ///< at the newest tick that was noted
     unsigned messages;          ///< of clients' games that the program has not read
     unsigned unreliable;        ///< unreliable ones that it has not read
     unsigned message_cursor;    ///< place of the peer whose messages are read next
@@ -57,9 +57,9 @@ void hc_sv_program_ended(struct hc_sv_program *program, struct hc_sv_peer *peer,
 void hc_sv_program_changed(struct hc_sv_program *program, struct hc_sv_peer *peer,
                            enum hc_server_event_kind kind);
 
-/// Notes whether a match is over at `tick`, the next final one. Queues MATCH_ENDED if it was not at
+/// Notes whether a round is over at `tick`, the next final one. Queues ROUND_ENDED if it was not at
 /// the tick before, and the program reads events.
-void hc_sv_program_note_match(struct hc_sv_program *program, bool over, hc_tick tick);
+void hc_sv_program_note_round(struct hc_sv_program *program, bool over, hc_tick tick);
 
 /// Removes the next event and writes it; false: there is none.
 bool hc_sv_program_poll(struct hc_sv_program *program, const struct hc_sv_clients *clients,

@@ -148,15 +148,15 @@ static void mark_due(struct hc_server *server) {
     counts->late_limited_ticks += server->overload.late_most < server->config.history;
 }
 
-/// Notes for each tick after `before` up to the final one whether a match is over.
-static void note_matches(struct hc_server *server, hc_tick before) {
+/// Notes for each tick after `before` up to the final one whether a round is over.
+static void note_rounds(struct hc_server *server, hc_tick before) {
     const struct hc_game *game = server->world.game;
-    for (hc_tick t = before; game->match_over != NULL && t < server->replicator.final;) {
+    for (hc_tick t = before; game->round_over != NULL && t < server->replicator.final;) {
         t++;
         const uint8_t *referee = hc_timeline_states(server->timeline, t);
         bool over = hc_timeline_presence(server->timeline, t)[HC_REFEREE] == HC_ALIVE &&
-                    game->match_over(&server->world, referee);
-        hc_sv_program_note_match(&server->program, over, t);
+                    game->round_over(&server->world, referee);
+        hc_sv_program_note_round(&server->program, over, t);
     }
 }
 
@@ -179,7 +179,7 @@ void hc_sv_ticks_run(struct hc_server *server, uint64_t now_us) {
     hc_sv_replicator_advance(&server->replicator, final_tick(server));
     server->stats.game_events = server->replicator.final_events.end;
     server->stats.remembered = server->admission.spent.counts;
-    note_matches(server, final);
+    note_rounds(server, final);
     mark_due(server);
     hc_sv_outbox_seek(&server->outbox, 0);
 }

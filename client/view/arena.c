@@ -1,4 +1,4 @@
-/// Owns the look of the arena: its walls, players, shots and pickups, and the clock of its match.
+/// Owns the look of the arena: its walls, players, shots and pickups, and the clock of its round.
 #include "client/view/arena.h"
 
 #include "common/arena/map.h"
@@ -11,7 +11,7 @@
 enum {
     SHOWN = 448 * HC_ARENA_PIXEL, ///< side of the area
     GRID = 2 * HC_ARENA_PIXEL,    ///< width of the lines between tiles
-    CLOCK = 16 * HC_ARENA_PIXEL,  ///< height of the letters of the match's clock
+    CLOCK = 16 * HC_ARENA_PIXEL,  ///< height of the letters of the round's clock
     NAME = 10 * HC_ARENA_PIXEL,   ///< height of the letters of a player's name
 };
 
@@ -136,7 +136,7 @@ static void draw_pickup(const struct hc_frame *frame, const struct hc_client_sho
     }
 }
 
-/// The phase and the clock of the match, above all but the players.
+/// The phase and the clock of the round, above all but the players.
 static void draw_referee(const struct hc_frame *frame, const struct hc_client_shown *shown) {
     int phase = (int)HC_SHOWN(shown, struct hc_arena_referee, phase);
     int seconds = (int)(HC_SHOWN(shown, struct hc_arena_referee, clock) / frame->world->tick_rate);
@@ -144,7 +144,7 @@ static void draw_referee(const struct hc_frame *frame, const struct hc_client_sh
     if (phase == HC_ARENA_WAITING)
         snprintf(text, sizeof(text), "waiting for a second player");
     else
-        snprintf(text, sizeof(text), "%s%d:%02d", phase == HC_ARENA_OVER ? "next match in " : "",
+        snprintf(text, sizeof(text), "%s%d:%02d", phase == HC_ARENA_OVER ? "next round in " : "",
                  seconds / 60, seconds % 60);
     double x = frame->area.left + frame->area.width / 2;
     double y = frame->area.top + 2.4 * CLOCK, letter = CLOCK * 0.8;

@@ -106,7 +106,7 @@ static const struct hc_reduction reductions[] = {
 
 static bool start(const struct hc_world *world, hc_entity self, void *out) {
     if (self == HC_REFEREE)
-        return true; // all zeros: waiting for match 0
+        return true; // all zeros: waiting for round 0
     if (world->kind_of[self] != HC_ARENA_KIND_PICKUP)
         return false;
     struct hc_arena_pickup *pickup = out;
@@ -153,7 +153,7 @@ static void sanitize_input(void *data) {
     input->fire = input->fire != 0;
 }
 
-static bool match_over(const struct hc_world *world, const void *referee) {
+static bool round_over(const struct hc_world *world, const void *referee) {
     (void)world;
     return ((const struct hc_arena_referee *)referee)->phase == HC_ARENA_OVER;
 }
@@ -181,6 +181,6 @@ const struct hc_game hc_arena = {
     .sanitize_input = sanitize_input,
     .event_kinds = event_kinds,
     .event_kind_count = COUNT(event_kinds),
-    .match_over = match_over,
+    .round_over = round_over,
     .stays_vacant = true,
 };

@@ -20,7 +20,7 @@ static int32_t clamp(int32_t value, int32_t low, int32_t high) {
     return (int32_t)hc_fixed_clamp(value, low, high);
 }
 
-/// Puts a fresh player on a secret random place; score, deaths and match stay. False on a client,
+/// Puts a fresh player on a secret random place; score, deaths and round stay. False on a client,
 /// and nothing changes, because only the server knows the place.
 static bool appear(const struct hc_scene *scene, struct hc_arena_player *out) {
     uint64_t random;
@@ -166,8 +166,8 @@ bool hc_arena_step_player(struct hc_scene *scene, hc_entity self, struct hc_aren
     if (roster_change == HC_ROSTER_LEAVE || (roster_change == HC_ROSTER_NONE && now == NULL))
         return false;
     struct hc_arena_rules rules = hc_arena_rules(scene, now != NULL ? now->match : 0);
-    if (roster_change == HC_ROSTER_JOIN || rules.match != now->match) {
-        *out = (struct hc_arena_player){.match = rules.match};
+    if (roster_change == HC_ROSTER_JOIN || rules.round != now->match) {
+        *out = (struct hc_arena_player){.match = rules.round};
         if (appear(scene, out))
             return true;
         if (now != NULL) // it waits where it is

@@ -1,4 +1,4 @@
-/// The referee's step: the phases of a match.
+/// The referee's step: the phases of a round.
 #include "common/arena/rules.h"
 
 enum { PLAYERS_MIN = 2 };
@@ -13,11 +13,11 @@ bool hc_arena_step_referee(struct hc_scene *scene, hc_entity self, struct hc_are
 
     switch ((enum hc_arena_phase)now->phase) {
     case HC_ARENA_WAITING:
-        // The scores of the match before would end this one at once.
+        // The scores of the round before would end this one at once.
         if (hc_scene_reduction(scene, HC_ARENA_PRESENT) >= PLAYERS_MIN &&
             hc_scene_reduction(scene, HC_ARENA_TOTAL_SCORE) == 0) {
             out->phase = HC_ARENA_PLAYING;
-            out->clock = hc_arena_ticks(scene->world, HC_ARENA_MATCH_MS);
+            out->clock = hc_arena_ticks(scene->world, HC_ARENA_ROUND_MS);
         }
         break;
     case HC_ARENA_PLAYING:

@@ -17,11 +17,11 @@ int32_t hc_arena_per_tick(const struct hc_scene *scene, int32_t per_second) {
     return per_second * (part + 1) / rate - per_second * part / rate;
 }
 
-struct hc_arena_rules hc_arena_rules(struct hc_scene *scene, uint8_t match) {
+struct hc_arena_rules hc_arena_rules(struct hc_scene *scene, uint8_t round) {
     const struct hc_arena_referee *referee = hc_scene_referee(scene, HC_ARENA_GROUP_PHASE);
     if (referee == NULL)
-        return (struct hc_arena_rules){.phase = HC_ARENA_PLAYING, .match = match};
-    return (struct hc_arena_rules){.phase = referee->phase, .match = referee->match};
+        return (struct hc_arena_rules){.phase = HC_ARENA_PLAYING, .round = round};
+    return (struct hc_arena_rules){.phase = referee->phase, .round = referee->match};
 }
 
 hc_entity hc_arena_fires(struct hc_scene *scene) {
@@ -35,7 +35,7 @@ hc_entity hc_arena_fires(struct hc_scene *scene) {
         player->cooldown > 0)
         return HC_REFEREE;
     struct hc_arena_rules rules = hc_arena_rules(scene, player->match);
-    if (rules.phase == HC_ARENA_OVER || rules.match != player->match)
+    if (rules.phase == HC_ARENA_OVER || rules.round != player->match)
         return HC_REFEREE;
 
     for (int slot = shooter + 1; slot <= shooter + HC_ARENA_SHOTS; slot++)

@@ -11,7 +11,7 @@ enum { HC_ARENA_RANDOM_CELL, HC_ARENA_RANDOM_PICKUP, HC_ARENA_RANDOM_SPAWN };
 /// The fields of the referee's group HC_ARENA_GROUP_PHASE.
 struct hc_arena_rules {
     uint8_t phase; ///< an enum hc_arena_phase
-    uint8_t match;
+    uint8_t round;
 };
 
 /// A move, in units.
@@ -27,9 +27,9 @@ uint16_t hc_arena_ticks(const struct hc_world *world, enum hc_arena_duration dur
 /// `per_second` at any tick rate.
 int32_t hc_arena_per_tick(const struct hc_scene *scene, int32_t per_second);
 
-/// Reads the referee's phase and match. While the referee is unknown these are HC_ARENA_PLAYING and
-/// the given `match`.
-struct hc_arena_rules hc_arena_rules(struct hc_scene *scene, uint8_t match);
+/// Reads the referee's phase and round. While the referee is unknown these are HC_ARENA_PLAYING and
+/// the given `round`.
+struct hc_arena_rules hc_arena_rules(struct hc_scene *scene, uint8_t round);
 
 /// The shot slot into which the owner of `self` fires at this tick: the lowest free one, if the
 /// player fires and may; else HC_REFEREE. The player and all its slots call this and agree.

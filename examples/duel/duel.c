@@ -247,7 +247,7 @@ static void sanitize_input(void *data) {
     input->move_y = sign(input->move_y);
 }
 
-static bool match_over(const struct hc_world *world, const void *referee) {
+static bool round_over(const struct hc_world *world, const void *referee) {
     (void)world;
     return ((const struct duel_referee *)referee)->pause > 0;
 }
@@ -273,7 +273,7 @@ const struct hc_game duel = {
     .step = step,
     .predict_input = predict_input,
     .sanitize_input = sanitize_input,
-    .match_over = match_over,
+    .round_over = round_over,
 };
 
 // ---- Bots, also NPCs ----------------------------------------------------------------------------

@@ -12,7 +12,7 @@ enum {
     DUEL_HEIGHT = DUEL_ROWS * DUEL_TILE,
     DUEL_RADIUS = 10 * DUEL_PX, ///< of a player
     DUEL_HEALTH = 100,
-    DUEL_WIN = 10, ///< kills that win a match
+    DUEL_WIN = 10, ///< kills that win a round
 };
 
 /// The game events.
@@ -23,7 +23,7 @@ enum {
 };
 
 struct duel_referee {
-    uint8_t pause; ///< ticks until the next match; 0: it is on
+    uint8_t pause; ///< ticks until the next round; 0: it is on
 };
 
 struct duel_player {

@@ -83,8 +83,8 @@ static bool write_tokens(struct hc_server *server, const char *path) {
 
 static void on_event(struct hc_server *server, const struct hc_server_event *event) {
     static const char greeting[] = "welcome";
-    if (event->kind == HC_SERVER_EVENT_MATCH_ENDED) {
-        printf("the match ended at tick %u\n", (unsigned)event->tick);
+    if (event->kind == HC_SERVER_EVENT_ROUND_ENDED) {
+        printf("the round ended at tick %u\n", (unsigned)event->tick);
         return;
     }
     const char *name = users[event->client_id].name;

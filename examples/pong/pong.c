@@ -73,7 +73,7 @@ static int pause_left(struct hc_scene *scene) {
     return referee != NULL ? referee->pause : 0;
 }
 
-/// The referee pauses the game after a match, and sees the scores through a reduction.
+/// The referee pauses the game after a round, and sees the scores through a reduction.
 static bool step_referee(struct hc_scene *scene, struct pong_referee *out) {
     int pause = pause_left(scene);
     if (pause > 0)

@@ -9,11 +9,11 @@ enum {
     PONG_MARGIN = 24, ///< from a paddle to its end of the court
     PONG_PADDLE = 32, ///< half of a paddle's length
     PONG_BALL = 6,    ///< half of the ball's side
-    PONG_WIN = 11,    ///< points that win a match
+    PONG_WIN = 11,    ///< points that win a round
 };
 
 struct pong_referee {
-    uint8_t pause; ///< ticks until the next match; 0: it is on
+    uint8_t pause; ///< ticks until the next round; 0: it is on
 };
 
 struct pong_paddle {

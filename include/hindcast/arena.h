@@ -29,7 +29,7 @@ enum {
     HC_ARENA_HEALTH = 100,      ///< health of a fresh player; the maximum
     HC_ARENA_DAMAGE = 25,       ///< health that one shot takes
     HC_ARENA_CURE = 50,         ///< health that one pickup gives
-    HC_ARENA_SCORE_LIMIT = 15,  ///< kills that end the match
+    HC_ARENA_SCORE_LIMIT = 15,  ///< kills that end the round
     HC_ARENA_SCORE_MAX = 127,   ///< the maximum of scores and of deaths
 };
 
@@ -41,16 +41,16 @@ enum hc_arena_duration {
     HC_ARENA_BOOST_MS = 5000,   ///< rapid fire
     HC_ARENA_DEATH_MS = 2000,   ///< from death to respawn
     HC_ARENA_REFILL_MS = 6000,  ///< from a taken pickup to its return
-    HC_ARENA_MATCH_MS = 120000, ///< the longest match
-    HC_ARENA_PAUSE_MS = 8000,   ///< from the end of a match to the next
+    HC_ARENA_ROUND_MS = 120000, ///< the longest round
+    HC_ARENA_PAUSE_MS = 8000,   ///< from the end of a round to the next
 };
 
 /// The kinds of entities.
 enum { HC_ARENA_KIND_REFEREE, HC_ARENA_KIND_PLAYER, HC_ARENA_KIND_SHOT, HC_ARENA_KIND_PICKUP };
 
-/// The phases of a match.
+/// The phases of a round.
 enum hc_arena_phase {
-    HC_ARENA_WAITING, ///< the match waits for a second player; kills and deaths do not count
+    HC_ARENA_WAITING, ///< the round waits for a second player; kills and deaths do not count
     HC_ARENA_PLAYING,
     HC_ARENA_OVER, ///< players neither run nor shoot
 };
@@ -76,7 +76,7 @@ enum hc_arena_event {
 
 struct hc_arena_referee {
     uint8_t phase;  ///< an enum hc_arena_phase
-    uint8_t match;  ///< number of the match, modulo 256; players restart when it changes
+    uint8_t match;  ///< number of the round, modulo 256; players restart when it changes
     uint16_t clock; ///< ticks until the phase ends; 0 while waiting. A group of its own
 };
 
@@ -84,11 +84,11 @@ struct hc_arena_player {
     uint16_t x, y;
     int16_t vx, vy;   ///< units/s
     uint8_t health;   ///< 0: dead
-    uint8_t score;    ///< kills in this match
-    uint8_t deaths;   ///< deaths in this match
+    uint8_t score;    ///< kills in this round
+    uint8_t deaths;   ///< deaths in this round
     uint8_t cooldown; ///< ticks until it may shoot
     uint8_t aim;      ///< angle
-    uint8_t match;    ///< the match that it plays in
+    uint8_t match;    ///< the round that it plays in
     uint16_t respawn; ///< ticks until a dead player returns
     uint16_t rapid;   ///< ticks of rapid fire left
 };

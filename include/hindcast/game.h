@@ -256,12 +256,12 @@ struct hc_game {
     bool (*hides)(const struct hc_world *world, hc_entity viewer, const void *viewer_state,
                   hc_entity other, const void *other_state);
 
-    /// Optional (NULL: matches have no end): whether the match is over, by the state of the referee
-    /// at a tick. The match ends at each tick at which it is over and was not at the tick before.
+    /// Optional (NULL: rounds have no end): whether the round is over, by the state of the referee
+    /// at a tick. The round ends at each tick at which it is over and was not at the tick before.
     /// Only the server calls it, once for each final tick, and reports the end as an event. A tick
     /// is final when no late input can change it any more: when all inputs before it have come, or
-    /// `history` ticks after it. The next match is up to the rules.
-    bool (*match_over)(const struct hc_world *world, const void *referee);
+    /// `history` ticks after it. The next round is up to the rules.
+    bool (*round_over)(const struct hc_world *world, const void *referee);
 
     /// Optional (NULL: none): the rule for many slots at once, for kinds whose steps are so short
     /// that a call of `step` for each costs more than the step. Steps the `count` slots of one kind

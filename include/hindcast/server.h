@@ -137,14 +137,14 @@ enum hc_server_event_kind {
     HC_SERVER_EVENT_LOST,        ///< a client was silent for too long, and lingers
     HC_SERVER_EVENT_RECONNECTED, ///< a client reconnected: connection `cid` replaces `before`
     HC_SERVER_EVENT_MOVED,       ///< a client has another address now
-    HC_SERVER_EVENT_MATCH_ENDED, ///< the match is over from the final tick `tick` on
+    HC_SERVER_EVENT_ROUND_ENDED, ///< the round is over from the final tick `tick` on
     HC_SERVER_EVENT_KINDS
 };
 
-/// An event about one client, or the end of a match.
+/// An event about one client, or the end of a round.
 struct hc_server_event {
     enum hc_server_event_kind kind;
-    hc_tick tick; ///< tick of MATCH_ENDED, whose other members are 0; the timeline holds its states
+    hc_tick tick; ///< tick of ROUND_ENDED, whose other members are 0; the timeline holds its states
                   ///< at least until the next hc_server_advance
     /// Of LEFT with HC_CLOSE_DESYNC: the place where the client's world differs, and the client's
     /// value, by the client's word; the server adds its own value.
@@ -296,7 +296,7 @@ HC_API uint64_t hc_server_deadline(const struct hc_server *server);
 /// TIMEOUT come one by one and in order, and none is lost: the server admits nobody (HC_DENY_FULL)
 /// while 64 events, and two for each client that may be connected, are unread. LOST, RECONNECTED
 /// and MOVED follow them, and tell the newest state of each session: older unread ones of the same
-/// session are left out. MATCH_ENDED is dropped when too many events are unread.
+/// session are left out. ROUND_ENDED is dropped when too many events are unread.
 HC_API bool hc_server_poll_event(struct hc_server *server, struct hc_server_event *event);
 
 /// Writes the next game event of a final tick to `*event`, each once, in the order of ticks: for a

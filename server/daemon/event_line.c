@@ -59,7 +59,7 @@ static void add_score(json_t *fields, const struct hc_world *world, const uint8_
     json_object_set_new(fields, "best_player", json_integer(leader));
 }
 
-static json_t *match_line(const struct hc_server *server, hc_tick tick) {
+static json_t *round_line(const struct hc_server *server, hc_tick tick) {
     const struct hc_timeline *timeline = hc_server_timeline(server);
     const struct hc_world *world = hc_server_world(server);
     const struct hc_kind *referee = &world->game->kinds[0];
@@ -79,8 +79,8 @@ static json_t *match_line(const struct hc_server *server, hc_tick tick) {
 json_t *hc_sv_event_line(const struct hc_server *server, const struct hc_server_event *event,
                          const char **name) {
     static const char *const names[HC_SERVER_EVENT_KINDS] = {
-        "joined", "left", "timeout", "lost", "reconnected", "moved", "match-ended"};
+        "joined", "left", "timeout", "lost", "reconnected", "moved", "round-ended"};
     *name = names[event->kind];
-    return event->kind == HC_SERVER_EVENT_MATCH_ENDED ? match_line(server, event->tick)
+    return event->kind == HC_SERVER_EVENT_ROUND_ENDED ? round_line(server, event->tick)
                                                       : client_line(server, event);
 }

@@ -1,4 +1,4 @@
-/// The end of a match is read from a place that is not there.
+/// The end of a round is read from a place that is not there.
 #include "hindcast/plugin.h"
 
 static bool is_over(const struct hc_world *world, const void *referee) {
@@ -6,6 +6,6 @@ static bool is_over(const struct hc_world *world, const void *referee) {
     return referee != NULL && *nowhere != 0;
 }
 
-#define TAG_MATCH_OVER is_over
+#define TAG_ROUND_OVER is_over
 
 #include "tests/games/tag.h"

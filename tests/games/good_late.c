@@ -1,11 +1,11 @@
-/// Tag whose match ends after 25 rounds, more than a usual history has; then the balls whistle.
+/// Tag that is over after 25 rounds, more than a usual history has; then the balls whistle.
 #include "hindcast/plugin.h"
 
 static bool is_over(const struct hc_world *world, const void *referee);
 
 #define TAG_MORE_EVENTS                                                                            \
     { "whistle", 0 }
-#define TAG_MATCH_OVER is_over
+#define TAG_ROUND_OVER is_over
 #define TAG_BALL_STEP(scene, out)                                                                  \
     const struct tag_referee *referee = hc_scene_referee(scene, TAG_GROUP_ROUND);                  \
     if (sides == 0 && referee != NULL && is_over((scene)->world, referee))                         \

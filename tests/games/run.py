@@ -19,7 +19,7 @@ def check(name, good, text):
         print("FAILED", name, "\n" + text)
 
 
-NOTES = ["note: no history emits the event whistle", "note: no history ends a match: match_over is never true"]
+NOTES = ["note: no history emits the event whistle", "note: no history ends a round: round_over is never true"]
 # The kinds of the games that are not named after theirs.
 KINDS = {"read": "input group past lookback forbidden reduction", "crash": "exit loop over deep begin",
          "secret": "spawn chance", "write": "mark", "hides": "beyond", "emit": "number", "range": "narrow",
@@ -38,9 +38,9 @@ CRASHES = {"broken_crash": ("the step ends by signal 11", "tag_step_player", "ta
            "broken_deep": ("the step ends by signal 11", "dig", "broken_deep.c"),
            "broken_loop": (r"tick \d+, entity \d+ \(ball\): the step does not return", "tag_step_ball", "tag.h"),
            "broken_begin": (r"tick 0, entity \d+ \(ball\): start does not return", "tag_start", r"\w+.[ch]"),
-           "broken_over": ("match_over ends by signal 11", "is_over", "broken_over.c"),
+           "broken_over": ("round_over ends by signal 11", "is_over", "broken_over.c"),
            "broken_forbidden": (r"the step fails a check, scene.h:\d+: hc_scene_may_read", "tag_step_player", "tag.h")}
-# What no history reaches: in histories of so many ticks, random inputs end no match of duel.
+# What no history reaches: in histories of so many ticks, random inputs end no round of duel.
 LONG, UNREACHED = 5100, {"duel": NOTES[1:]}
 
 

@@ -37,7 +37,7 @@ struct tag_input {
 #ifndef TAG_LIMIT
 #define TAG_LIMIT(value) ((value) < 0 ? 0 : (value) > TAG_SIDE ? TAG_SIDE : (value))
 #endif
-/// The round of the match, while the referee may be unknown.
+/// The round, while the referee may be unknown.
 #ifndef TAG_READ_ROUND
 #define TAG_READ_ROUND(scene, referee, old) ((referee) != NULL ? (referee)->round : (old))
 #endif
@@ -69,12 +69,12 @@ struct tag_input {
 #ifndef TAG_EMIT // the ball bounces from `sides` sides
 #define TAG_EMIT(scene, sides) hc_emit(scene, 0, sides)
 #endif
-/// Kinds of events after those of the ball and of the players, and the end of a match.
+/// Kinds of events after those of the ball and of the players, and the end of a round.
 #ifndef TAG_MORE_EVENTS
 #define TAG_MORE_EVENTS
 #endif
-#ifndef TAG_MATCH_OVER
-#define TAG_MATCH_OVER NULL
+#ifndef TAG_ROUND_OVER
+#define TAG_ROUND_OVER NULL
 #endif
 /// The function that hides entities from players.
 #ifndef TAG_HIDES
@@ -248,7 +248,7 @@ static const struct hc_game tag = {
     .step = tag_step,
     .predict_input = tag_predict_input,
     .sanitize_input = tag_sanitize_input,
-    .match_over = TAG_MATCH_OVER,
+    .round_over = TAG_ROUND_OVER,
     .hides = TAG_HIDES,
     .step_run = tag_step_run,
     .event_kinds = tag_event_kinds,

@@ -206,7 +206,7 @@ static void host_event(void *context, struct hc_sim *sim, const struct hc_server
     static const char *const kinds[] = {
         "joins", "leaves", "times out", "is lost", "is connected again", "has moved"};
     struct storm_match *match = context;
-    if (event->kind == HC_SERVER_EVENT_MATCH_ENDED)
+    if (event->kind == HC_SERVER_EVENT_ROUND_ENDED)
         return;
     unsigned client = seat_of(match, event->address.port);
     STORM_NOTE(match, "client %u %s in match %u of %u, cid %08x, %u players", client,

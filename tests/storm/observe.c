@@ -103,7 +103,7 @@ static void host_event(void *context, struct hc_sim *sim, const struct hc_server
     static const char *const kinds[] = {
         "joins", "leaves", "times out", "is lost", "is connected again", "has moved"};
     struct storm_match *match = context;
-    if (event->kind == HC_SERVER_EVENT_MATCH_ENDED)
+    if (event->kind == HC_SERVER_EVENT_ROUND_ENDED)
         return;
     if (event->address.port < STORM_PORT_FIRST) {
         storm_fail(match->verdict, STORM_WRONG, "events", 0, "a stranger %s", kinds[event->kind]);

@@ -163,7 +163,7 @@ static bool any_roster_change(const struct play *play) {
     return false;
 }
 
-/// Sets the player before and after a tick; false unless it lived on in the same match.
+/// Sets the player before and after a tick; false unless it lived on in the same round.
 static bool lived_on(const struct play *play, const struct copy *before, hc_player p,
                      const struct hc_arena_player **was, const struct hc_arena_player **is) {
     *was = copied(play, before, hc_world_player(&play->world, p));
@@ -287,7 +287,7 @@ END_TEST
 
 /// The counts of events.
 struct tally {
-    unsigned kills, deaths, respawns, cures, boosts, contests, match_ends, restarts, wounds;
+    unsigned kills, deaths, respawns, cures, boosts, contests, round_ends, restarts, wounds;
 };
 
 static void tally_players(const struct play *play, const struct copy *before, struct tally *tally) {
@@ -307,10 +307,10 @@ static void tally_players(const struct play *play, const struct copy *before, st
             ck_assert_uint_eq(is->score + is->deaths, 0);
     }
     const struct hc_arena_referee *was = copied(play, before, HC_REFEREE);
-    tally->match_ends += was->phase == HC_ARENA_PLAYING && referee_of(play)->phase == HC_ARENA_OVER;
+    tally->round_ends += was->phase == HC_ARENA_PLAYING && referee_of(play)->phase == HC_ARENA_OVER;
 }
 
-START_TEST(players_kill_die_return_collect_contest_and_finish_matches) {
+START_TEST(players_kill_die_return_collect_contest_and_finish_rounds) {
     struct play play;
     struct copy before;
     struct tally tally = {0};
@@ -339,9 +339,9 @@ START_TEST(players_kill_die_return_collect_contest_and_finish_matches) {
     for (unsigned i = 0; i < sizeof(tally) / sizeof(*counts); i++)
         ck_assert_msg(counts[i] > 0,
                       "nothing of one sort: %u kills, %u deaths, %u respawns, %u cures, %u boosts, "
-                      "%u contests, %u match ends, %u restarts, %u wounds",
+                      "%u contests, %u round ends, %u restarts, %u wounds",
                       tally.kills, tally.deaths, tally.respawns, tally.cures, tally.boosts,
-                      tally.contests, tally.match_ends, tally.restarts, tally.wounds);
+                      tally.contests, tally.round_ends, tally.restarts, tally.wounds);
     play_close(&play);
 }
 END_TEST
@@ -551,7 +551,7 @@ START_TEST(an_input_changes_its_owners_slots_at_once_and_others_only_within_reac
 }
 END_TEST
 
-START_TEST(a_lone_player_changes_no_other_and_starts_no_match) {
+START_TEST(a_lone_player_changes_no_other_and_starts_no_round) {
     struct play play;
     play_open(&play, RATE, 19);
     for (int i = 0; i < 3000; i++) {
@@ -777,13 +777,13 @@ int main(void) {
     TCase *rules = tcase_create("rules");
     tcase_add_test(rules, the_tables_are_valid);
     tcase_add_test(rules, a_step_writes_all_of_its_state_and_depends_on_nothing_else);
-    tcase_add_test(rules, players_kill_die_return_collect_contest_and_finish_matches);
+    tcase_add_test(rules, players_kill_die_return_collect_contest_and_finish_rounds);
     tcase_add_test(rules, every_kill_is_of_one_shot_and_scores_once);
     tcase_add_test(rules, several_shots_that_strike_in_one_tick_share_one_kill);
     tcase_add_test(rules, a_pickup_goes_only_to_its_winner);
     tcase_add_test(rules, the_nearer_of_two_players_wins_a_pickup_then_the_lower_id);
     tcase_add_test(rules, an_input_changes_its_owners_slots_at_once_and_others_only_within_reach);
-    tcase_add_test(rules, a_lone_player_changes_no_other_and_starts_no_match);
+    tcase_add_test(rules, a_lone_player_changes_no_other_and_starts_no_round);
     tcase_add_test(rules, leaving_removes_the_players_shots_and_joining_again_resets_the_player);
     tcase_add_test(rules, overlapping_players_shove_each_other_apart_symmetrically);
     tcase_add_test(rules, speeds_per_second_are_equal_at_every_tick_rate);

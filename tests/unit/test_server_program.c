@@ -1,4 +1,4 @@
-/// Tests of what waits for the program: events of sessions and matches, and messages.
+/// Tests of what waits for the program: events of sessions and rounds, and messages.
 #include "server/program.h"
 #include "tests/unit/clients_rig.h"
 
@@ -106,20 +106,20 @@ START_TEST(no_session_begins_without_a_place_for_its_end) {
 }
 END_TEST
 
-START_TEST(end_of_a_match_is_queued_once_and_dropped_for_want_of_room) {
+START_TEST(end_of_a_round_is_queued_once_and_dropped_for_want_of_room) {
     struct hc_server_event event;
-    hc_sv_program_note_match(&program, false, 1);
-    hc_sv_program_note_match(&program, true, 2);
-    hc_sv_program_note_match(&program, true, 3);
-    hc_sv_program_note_match(&program, false, 4);
-    hc_sv_program_note_match(&program, true, 5);
-    ck_assert_int_eq(poll(&event), HC_SERVER_EVENT_MATCH_ENDED);
+    hc_sv_program_note_round(&program, false, 1);
+    hc_sv_program_note_round(&program, true, 2);
+    hc_sv_program_note_round(&program, true, 3);
+    hc_sv_program_note_round(&program, false, 4);
+    hc_sv_program_note_round(&program, true, 5);
+    ck_assert_int_eq(poll(&event), HC_SERVER_EVENT_ROUND_ENDED);
     ck_assert_uint_eq(event.tick, 2);
-    ck_assert_int_eq(poll(&event), HC_SERVER_EVENT_MATCH_ENDED);
+    ck_assert_int_eq(poll(&event), HC_SERVER_EVENT_ROUND_ENDED);
     ck_assert_uint_eq(event.tick, 5);
     struct hc_sv_peer *peer = join(1);
     for (hc_tick tick = 6; tick < 1000; tick++)
-        hc_sv_program_note_match(&program, tick % 2 == 0, tick);
+        hc_sv_program_note_round(&program, tick % 2 == 0, tick);
     end(peer, HC_CLOSE_LEFT); // its place is reserved
     unsigned count = 0;
     while (poll(&event) >= 0)
@@ -185,7 +185,7 @@ int main(void) {
     tcase_add_test(tests, changes_come_after_the_queue_and_only_the_newest);
     tcase_add_test(tests, end_of_a_session_drops_its_unread_changes);
     tcase_add_test(tests, no_session_begins_without_a_place_for_its_end);
-    tcase_add_test(tests, end_of_a_match_is_queued_once_and_dropped_for_want_of_room);
+    tcase_add_test(tests, end_of_a_round_is_queued_once_and_dropped_for_want_of_room);
     tcase_add_test(tests, unreliable_messages_are_read_from_all_clients);
     tcase_add_test(tests, messages_are_read_in_order_or_dropped_with_their_session);
     suite_add_tcase(suite, tests);

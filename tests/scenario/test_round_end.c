@@ -1,4 +1,4 @@
-/// The server reports the end of a match once, at the final tick at which it is over.
+/// The server reports the end of a round once, at the final tick at which it is over.
 #include "tests/sim/players.h"
 
 #include "hindcast/arena.h"
@@ -6,16 +6,16 @@
 
 enum { CLIENTS = 3, LATENCY_MS = 120, PERIOD = 100, OVER = 10 };
 
-/// The ends of matches, by the events and by the states of the final ticks.
+/// The ends of rounds, by the events and by the states of the final ticks.
 struct ends {
     unsigned reported, counted;
     hc_tick newest; ///< end that was reported
     hc_tick final;  ///< the newest final tick whose state was looked at
-    bool over;      ///< the match is over at `final`
+    bool over;      ///< the round is over at `final`
 };
 
-/// Matches of PERIOD ticks: the last OVER of them are over.
-static bool match_over(const struct hc_world *world, const void *state) {
+/// Rounds of PERIOD ticks: the last OVER of them are over.
+static bool round_over(const struct hc_world *world, const void *state) {
     const struct hc_arena_referee *referee = state;
     (void)world;
     return referee->phase == HC_ARENA_PLAYING && referee->clock % PERIOD < OVER;
@@ -23,13 +23,13 @@ static bool match_over(const struct hc_world *world, const void *state) {
 
 static bool is_over(const struct hc_server *host, hc_tick tick) {
     const struct hc_timeline *timeline = hc_server_timeline(host);
-    return match_over(NULL, hc_timeline_states(timeline, tick));
+    return round_over(NULL, hc_timeline_states(timeline, tick));
 }
 
 static void host_event(void *context, struct hc_sim *sim, const struct hc_server_event *event) {
     struct ends *ends = context;
     const struct hc_server *host = hc_sim_host(sim);
-    if (event->kind != HC_SERVER_EVENT_MATCH_ENDED)
+    if (event->kind != HC_SERVER_EVENT_ROUND_ENDED)
         return;
     ends->reported++;
     ck_assert_uint_gt(event->tick, ends->newest);
@@ -49,11 +49,11 @@ static void host_ticked(void *context, struct hc_sim *sim) {
     ck_assert_uint_eq(ends->reported, ends->counted);
 }
 
-START_TEST(each_end_of_a_match_is_reported_once_when_its_tick_is_final) {
+START_TEST(each_end_of_a_round_is_reported_once_when_its_tick_is_final) {
     struct hc_game game = hc_arena;
     struct ends ends = {0};
     struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, 71);
-    game.match_over = match_over;
+    game.round_over = round_over;
     config.host.game = config.client.game = &game;
     config.up.loss_ppm = config.down.loss_ppm = 50000;
     config.hooks.host_event = host_event;
@@ -73,7 +73,7 @@ START_TEST(a_game_without_ends_has_none) {
     struct ends ends = {0};
     struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, 72);
     struct hc_game game = hc_arena;
-    game.match_over = NULL;
+    game.round_over = NULL;
     config.host.game = config.client.game = &game;
     config.hooks.host_event = host_event;
     config.context = &ends;
@@ -87,9 +87,9 @@ START_TEST(a_game_without_ends_has_none) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("match end");
-    TCase *tests = tcase_create("match end");
-    tcase_add_test(tests, each_end_of_a_match_is_reported_once_when_its_tick_is_final);
+    Suite *suite = suite_create("round end");
+    TCase *tests = tcase_create("round end");
+    tcase_add_test(tests, each_end_of_a_round_is_reported_once_when_its_tick_is_final);
     tcase_add_test(tests, a_game_without_ends_has_none);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
