@@ -4,6 +4,7 @@
 #include "tests/sim/players.h"
 
 #include "client/client.h"
+#include "hindcast/arena.h"
 #include "tests/run_suite.h"
 
 #include <stdio.h>

@@ -109,7 +109,7 @@ static int64_t shown_at(struct hc_sim *sim, unsigned client) {
 
 /// Jitter, clocks that drift, and a server that misses ticks and sets its clock back.
 START_TEST(shown_time_never_goes_back_or_leaps) {
-    struct hc_sim_config config = scenario_config_bare(CLIENTS, 60, 71);
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, 60, 71);
     config.up.jitter_us = config.down.jitter_us = 30 * MS_US;
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
