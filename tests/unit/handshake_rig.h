@@ -62,6 +62,7 @@ struct client {
     struct hc_connect connect;
     uint32_t cid, seq; ///< connection of the client; the newest seq that it sent
     uint8_t server_nonce[HC_NONCE_SIZE];
+    bool resumed; ///< its session, by the newest ACCEPT
 };
 
 static inline struct hc_token token_of(uint64_t user) {
@@ -133,9 +134,15 @@ static inline enum hc_status send_connect(const struct client *client) {
 static inline bool connects(struct client *client) {
     uint8_t opened[HC_DATAGRAM_MAX];
     struct hc_accept accept;
+    struct hc_welcome welcome;
+    struct hc_body body;
     if (send_connect(client) != HC_OK ||
         hc_endpoint_get_accept(&client->endpoint, answer, answered, opened, &accept) != HC_OK)
         return false;
+    ck_assert_int_eq(hc_body_begin(&body, accept.body, accept.body_size), HC_OK);
+    ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_WELCOME);
+    ck_assert_int_eq(hc_message_get_welcome(&body, &hc_arena, &welcome), HC_OK);
+    client->resumed = welcome.resumed;
     client->cid = accept.cid;
     client->seq = 0;
     memcpy(client->server_nonce, accept.server_nonce, sizeof client->server_nonce);

@@ -161,6 +161,30 @@ START_TEST(client_that_proves_its_last_connection_continues_it_at_once) {
 }
 END_TEST
 
+/// How many messages wait for the client's ack.
+static uint32_t unacked(void) {
+    const struct hc_reliable_channel *messages = &host->clients.peers[0].messages;
+    return messages->out.next - messages->out.oldest;
+}
+
+START_TEST(another_process_of_a_user_gets_no_messages_of_the_one_before) {
+    struct client client = client_at(loopback(1000), 1), other = client_at(loopback(1001), 1);
+    ck_assert(connects(&client));
+    ck_assert_int_eq(hc_server_send_message(host, client.cid, "you", 3, now_us), HC_OK);
+    begin_attempt(&client);
+    client.connect.continues = client.cid;
+    ck_assert(connects(&client));
+    ck_assert(client.resumed);
+    ck_assert_uint_eq(unacked(), 1);
+    now_us += SECOND_US;
+    begin_attempt(&other);
+    ck_assert(connects(&other));
+    ck_assert(!other.resumed);
+    ck_assert_uint_eq(unacked(), 0);
+    ck_assert_uint_eq(hc_server_stats(host)->resumed, 2);
+}
+END_TEST
+
 START_TEST(cid_without_its_keys_continues_nothing) {
     struct client owner = client_at(loopback(1000), 1), thief = owner;
     ck_assert(connects(&owner));
@@ -521,6 +545,7 @@ int main(void) {
     tcase_add_test(tests, expired_token_without_its_secret_gets_no_answer);
     tcase_add_test(tests, connected_user_is_denied_until_its_connection_is_silent);
     tcase_add_test(tests, client_that_proves_its_last_connection_continues_it_at_once);
+    tcase_add_test(tests, another_process_of_a_user_gets_no_messages_of_the_one_before);
     tcase_add_test(tests, cid_without_its_keys_continues_nothing);
     tcase_add_test(tests, nonce_of_another_user_does_not_block_a_client);
     tcase_add_test(tests, copied_token_gets_no_answer_and_its_owner_is_admitted);
