@@ -487,6 +487,7 @@ FAULTS = {
         "an event that is left out counts once for each snapshot that lists its tick",
         "        if (tick < listing->counted)\n            continue;\n",
         "",
+        found_by="scenario_game_events",
     ),
     # ---- Lag compensation, and what is shown ----
     "shown-tick-of-own": Fault(
@@ -494,42 +495,49 @@ FAULTS = {
         "an input tells when its player was shown itself, not when it was shown the others",
         ".others = hc_tick_max(hc_tick_back(head, behind.others), behind.oldest)",
         ".others = hc_tick_max(hc_tick_back(head, behind.own), behind.oldest)",
+        found_by="scenario_aim",
     ),
     "own-shown-tick-of-others": Fault(
         "client/predict.c",
         "an input tells when its player was shown the others, not when it was shown itself",
         ".own = hc_tick_max(hc_tick_back(head, behind.own), behind.oldest)",
         ".own = hc_tick_max(hc_tick_back(head, behind.others), behind.oldest)",
+        found_by="scenario_aim",
     ),
     "shown-tick-unlimited": Fault(
         "server/inputs.c",
         "a client may claim to have been shown any old tick",
         "hc_tick_back(acked, client->display_offset + 1);",
         "hc_tick_back(acked, client->display_offset + 100);",
+        found_by="scenario_aim",
     ),
     "own-shown-tick-unlimited": Fault(
         "common/input_fields.c",
         "a client may claim to have been shown itself any old tick",
         "    if (own_field != NULL && hc_field_get(own_field, input) > hc_field_get(field, input))\n",
         "    if (own_field != NULL && hc_field_get(own_field, input) > game->lookback)\n",
+        found_by="unit_game",
     ),
     "display-offset-of-own": Fault(
         "client/predict.c",
         "a client reports how late it shows itself, not the others",
         ".farthest = hc_cl_display_farthest(&world->display)",
         ".farthest = world->display.offset",
+        found_by="scenario_aim",
     ),
     "others-not-late-enough": Fault(
         "client/world/display.c",
         "others are shown a tick before their states come",
         "    return largest[LATE];\n",
         "    return largest[LATE] > 0 ? largest[LATE] - 1u : 0;\n",
+        found_by="unit_client_display",
     ),
     "others-corrected-as-own": Fault(
         "client/world/interpolation.c",
         "a correction of others is compared with the tick of the own players",
         "correct_range(interpolation, &was, range.own ? &own : &others, &range,",
         "correct_range(interpolation, &was, range.own ? &others : &own, &range,",
+        found_by="unit_client_interpolation",
     ),
     # ---- Names ----
     "name-sent-once": Fault(
@@ -537,18 +545,21 @@ FAULTS = {
         "a name whose datagram was lost is not sent again",
         "            slot->name.acked = numbers == NULL;\n",
         "            slot->name.acked = true;\n",
+        found_by="scenario_names",
     ),
     "name-outlives-its-player": Fault(
         "client/world/seen.c",
         "a name stays with a slot when its player has left",
         "name->name[0] != 0 && seen->roster[player] <= name->since ? name->name : NULL;",
         "name->name[0] != 0 ? name->name : NULL;",
+        found_by="unit_client_world",
     ),
     "npc-renamed-in-vain": Fault(
         "server/players.c",
         "clients are not sent the new name of an NPC",
         "    players->slots[player].name_number = ++players->newest_name;\n",
         "    players->slots[player].name_number = 1;\n",
+        found_by="unit_server_clients",
     ),
     # ---- Sessions ----
     "pinned-too-short": Fault(
@@ -556,12 +567,14 @@ FAULTS = {
         "the players of a lost client linger for half of the time",
         "    hc_sv_peer_lose(peer, now_us + server->config.linger_us, now_us);\n",
         "    hc_sv_peer_lose(peer, now_us + server->config.linger_us / 2, now_us);\n",
+        found_by="hc_storm 15..15",
     ),
     "pinned-for-good": Fault(
         "server/sessions.c",
         "a lost client lingers until its place is needed",
         "        if (hc_sv_peer_lingers(peer) && now_us >= peer->lingers_until_us)\n",
         "        if (hc_sv_peer_lingers(peer) && now_us >= UINT64_MAX)\n",
+        found_by="hc_storm 15..15",
     ),
     "pinned-waited-for": Fault(
         "server/ticks.c",
@@ -570,6 +583,7 @@ FAULTS = {
         "            hc_sv_inputs_force",
         "        if (hc_sv_peer_lingers(peer) && head == HC_NO_TICK)\n"
         "            hc_sv_inputs_force",
+        found_by="hc_storm 12..12",
     ),
     "unreliable-twice": Fault(
         "proto/connection.c",
@@ -579,6 +593,7 @@ FAULTS = {
         "    hc_unreliable_send(&connection->messages->unreliable_out, body, room - (body->at - before));\n"
         "    if (now_us % 5 == 0)\n"
         "        connection->messages->unreliable_out = sent;\n",
+        found_by="unit_server_face",
     ),
     "another's-players": Fault(
         "server/clients.c",
@@ -587,6 +602,7 @@ FAULTS = {
         "    for (unsigned i = 0; i < clients->config.places; i++)\n"
         "        if (hc_sv_peer_lingers(&clients->peers[i]))\n            return &clients->peers[i];\n"
         "    unsigned place = hc_sv_search_next_user(search, 0, client_id);\n",
+        found_by="unit_server_clients",
     ),
     "old-inputs-waited-for": Fault(
         "server/handshake.c",
@@ -594,12 +610,14 @@ FAULTS = {
         "            hc_sv_inputs_force(server, peer, peer->replication.own[i],\n"
         "                                hc_timeline_head(server->timeline));\n",
         "            hc_sv_inputs_force(server, peer, peer->replication.own[i], 0);\n",
+        found_by="hc_storm 22..22",
     ),
     "resumed-always": Fault(
         "server/handshake.c",
         "every client that takes players over resumes the messages, too",
         "    build_accept(server, peer, exchange, resumed, now_us);\n",
         "    build_accept(server, peer, exchange, true, now_us);\n",
+        found_by="unit_server_handshake",
     ),
     "messages-acked-unreceived": Fault(
         "proto/reliable.c",
@@ -620,6 +638,7 @@ FAULTS = {
         "        hc_sv_program_drop",
         "    if (!resumed && now_us == 0) {\n"
         "        hc_sv_program_drop",
+        found_by="unit_server_handshake",
     ),
     "messages-before-all": Fault(
         "server/send.c",
