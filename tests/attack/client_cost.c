@@ -120,10 +120,7 @@ static struct work play(struct attack *attack, bool many_distances, unsigned cou
         spread(cost->players->sim, &config.up, PLACES - count);
     for (unsigned i = 0; i < count; i++) {
         struct raw_client *raw = &cost->raws[i];
-        raw_client_begin(raw, hc_sim_host(cost->players->sim),
-                         hc_address_ipv4(127, 0, 0, 1, (uint16_t)(FIRST_PORT + i)), 7 + i, 7 + i);
-        attack_require(attack, raw_client_join(raw, 1, hc_sim_host_now(cost->players->sim)),
-                       "the cheat cannot join");
+        honest_admit(attack, cost->players, raw, (uint16_t)(FIRST_PORT + i), 7 + i, 7 + i);
         cost->next[i] = raw->welcome.tick + 1;
     }
     struct work from = {.us = 0};

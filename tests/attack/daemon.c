@@ -107,7 +107,7 @@ static void count_joins(const struct loopback_clients *crowd, struct flooded *fl
             flooded->slowest_ms = (double)took_us / 1000;
     }
     for (unsigned i = 0; i < PLAYERS; i++) {
-        const struct hc_client_stats *stats = hc_client_stats(crowd->clients[i].core);
+        const struct hc_client_stats *stats = hc_client_stats(crowd->clients[i].runner.client);
         bool harmed = stats->hash_mismatches > 0 || stats->losses > 0;
         flooded->harmed += harmed;
         flooded->disturbed += harmed || stats->stalls > 0;

@@ -32,6 +32,14 @@ void honest_join_all(struct attack *attack, struct honest_players *players) {
                    hc_sim_playing(players->sim), players->clients);
 }
 
+void honest_admit(struct attack *attack, struct honest_players *players, struct raw_client *raw,
+                  uint16_t port, uint64_t user, uint64_t serial) {
+    struct hc_address address = hc_address_ipv4(127, 0, 0, 1, port);
+    raw_client_begin(raw, hc_sim_host(players->sim), address, user, serial);
+    attack_require(attack, raw_client_join(raw, 1, hc_sim_host_now(players->sim)),
+                   "the cheat cannot join");
+}
+
 void honest_require_unharmed(struct attack *attack, const struct honest_players *players,
                              unsigned except) {
     const struct hc_server_stats *server = hc_server_stats(hc_sim_host(players->sim));

@@ -3,6 +3,7 @@
 
 #include "tests/attack/attack.h"
 #include "tests/sim/players.h"
+#include "tests/sim/raw_client.h"
 
 enum { HONEST_CHAINS = 8192 }; ///< ticks of which the server's chain hash is remembered
 
@@ -18,6 +19,10 @@ void honest_destroy(struct honest_players *players);
 
 /// Requires that all clients join.
 void honest_join_all(struct attack *attack, struct honest_players *players);
+
+/// Joins a cheat beside them, with a token of `user` for each `serial`, from a port of loopback.
+void honest_admit(struct attack *attack, struct honest_players *players, struct raw_client *raw,
+                  uint16_t port, uint64_t user, uint64_t serial);
 
 /// Requires that every client but `except` (players->clients: all) plays, never stalled, never lost
 /// its connection, never received a state with another hash, and has the server's past; for all

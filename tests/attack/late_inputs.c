@@ -90,10 +90,7 @@ static uint32_t choke_all(struct attack *attack, struct style style, uint32_t la
     struct cheat cheat = {.attack = attack, .players = honest_create(&config), .acks = style.acks};
     hc_sim_observe(cheat.players->sim, &(struct hc_sim_hooks){.host_ticked = note_depth}, &cheat);
     honest_join_all(attack, cheat.players);
-    raw_client_begin(&cheat.raw, hc_sim_host(cheat.players->sim),
-                     hc_address_ipv4(127, 0, 0, 1, PORT), 7, 7);
-    attack_require(attack, raw_client_join(&cheat.raw, 1, hc_sim_host_now(cheat.players->sim)),
-                   "the cheat cannot join");
+    honest_admit(attack, cheat.players, &cheat.raw, PORT, 7, 7);
     cheat.next = cheat.raw.welcome.tick + 1;
     play(&cheat, 300, style.late);
     cheat.measures = true;
@@ -143,13 +140,10 @@ static uint32_t connect_again(struct attack *attack) {
     config.host.late_margin = LATE_MARGIN;
     struct cheat cheat = {.attack = attack, .players = honest_create(&config)};
     struct hc_server *host = hc_sim_host(cheat.players->sim);
-    struct hc_address address = hc_address_ipv4(127, 0, 0, 1, PORT);
     hc_sim_observe(cheat.players->sim, &(struct hc_sim_hooks){.host_ticked = note_depth}, &cheat);
     honest_join_all(attack, cheat.players);
     for (unsigned i = 0; i <= ROUNDS; i++) {
-        raw_client_begin(&cheat.raw, host, address, 7, 7 + i);
-        attack_require(attack, raw_client_join(&cheat.raw, 1, hc_sim_host_now(cheat.players->sim)),
-                       "the cheat cannot connect");
+        honest_admit(attack, cheat.players, &cheat.raw, PORT, 7, 7 + i);
         cheat.next = cheat.raw.welcome.tick + 1;
         cheat.measures = i > 0;
         hc_sim_run(cheat.players->sim, (i > 0 ? SILENT : 1) * (uint64_t)TICK_US);

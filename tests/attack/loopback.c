@@ -7,7 +7,7 @@
 #include "common/programs/clock.h"
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
-#include "tests/sim/endpoint.h"
+#include "tests/sim/players.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -32,7 +32,6 @@ enum {
     AWAIT_US = 60000000, ///< the longest wait for clients to play
     TURN_MS = 2,         ///< the longest sleep of the clients' loop
     BUSY_US = 7000,      ///< if 1 sleep in 100 takes longer, the machine is busy
-    KEYS_HELD = 8,       ///< ticks
 };
 
 // ---- The server ---------------------------------------------------------------------------------
@@ -227,70 +226,53 @@ struct hc_credential loopback_issue_token(uint64_t user, const char *name, uint3
     return credential;
 }
 
-unsigned loopback_join(struct attack *attack, struct loopback_clients *crowd,
-                       const struct hc_credential *credential, uint8_t players) {
+static void press_keys(void *owner, bool due, uint64_t now_us) {
+    struct loopback_client *client = owner;
+    struct hc_arena_input keys;
+    hc_tick head;
+    (void)now_us;
+    if (!due || !hc_cl_runner_new_tick(&client->runner, &head) ||
+        hc_client_player(client->runner.client, 0) == HC_NO_PLAYER)
+        return;
+    hc_sim_draw_keys(&hc_arena, 1, client->place, 0, head, &keys);
+    hc_client_set_input(client->runner.client, 0, &keys);
+}
+
+static void note_event(void *owner, const struct hc_client_event *event, uint64_t now_us) {
+    struct loopback_client *client = owner;
+    if (event->kind == HC_CLIENT_EVENT_LOST && client->lost_us == 0)
+        client->lost_us = now_us;
+    if (event->kind == HC_CLIENT_EVENT_PLAYING && client->playing_us == 0)
+        client->playing_us = now_us;
+    else if (event->kind == HC_CLIENT_EVENT_PLAYING && client->lost_us != 0)
+        client->back_us = now_us;
+}
+
+static const struct hc_cl_runner_calls calls = {.advances = press_keys, .event = note_event};
+
+void loopback_join(struct attack *attack, struct loopback_clients *crowd,
+                   const struct hc_credential *credential, uint8_t players) {
     struct hc_client_config config = hc_client_config_default();
     struct hc_network_sim_config link = hc_network_sim_config_default();
     struct hc_cl_udp_peer peer;
     char why[256] = "no room", port[8];
     HC_ASSERT(crowd->count < LOOPBACK_CLIENTS_MAX);
     struct loopback_client *client = &crowd->clients[crowd->count];
-    *client = (struct loopback_client){.begun_us = hc_clock_us()};
+    *client = (struct loopback_client){.runner = {.calls = &calls, .owner = client},
+                                       .place = crowd->count,
+                                       .begun_us = hc_clock_us()};
     config.game = &hc_arena;
     config.rule_hash = hc_test_rule_hash(config.game);
     config.credential = *credential;
     config.players = players;
     snprintf(port, sizeof port, "%u", crowd->server->port);
-    client->core = hc_client_create(&config, client->begun_us);
     struct hc_cl_resolve_wish wish = {.host = "127.0.0.1", .port = port};
     if (hc_cl_resolve(&wish, &peer, why, sizeof why))
-        client->udp = hc_cl_udp_open(&peer, &link, client->begun_us, why, sizeof why);
-    attack_require(attack, client->core != NULL && client->udp != NULL, "no client: %s", why);
-    return crowd->count++;
-}
-
-static void note_events(struct loopback_client *client, uint64_t now_us) {
-    struct hc_client_event event;
-    while (hc_client_poll_event(client->core, &event)) {
-        if (event.kind == HC_CLIENT_EVENT_LOST && client->lost_us == 0)
-            client->lost_us = now_us;
-        if (event.kind == HC_CLIENT_EVENT_PLAYING && client->playing_us == 0)
-            client->playing_us = now_us;
-        else if (event.kind == HC_CLIENT_EVENT_PLAYING && client->lost_us != 0)
-            client->back_us = now_us;
-    }
-}
-
-static void press_keys(struct loopback_client *client, unsigned place) {
-    const struct hc_timeline *timeline = hc_client_timeline(client->core);
-    if (timeline == NULL || !hc_timeline_started(timeline) ||
-        hc_client_player(client->core, 0) == HC_NO_PLAYER)
-        return;
-    hc_tick held = hc_timeline_head(timeline) / KEYS_HELD + place;
-    struct hc_arena_input keys = {.move_x = (int8_t)(held % 3 - 1),
-                                  .move_y = (int8_t)(held / 3 % 3 - 1),
-                                  .aim = (uint8_t)(held * 37),
-                                  .fire = held % 4 == 0};
-    hc_client_set_input(client->core, 0, &keys);
-}
-
-/// Receives, advances and sends for one client.
-static void run_client(struct loopback_client *client, unsigned place) {
-    uint8_t bytes[HC_DATAGRAM_MAX + 1];
-    uint64_t now = hc_clock_us();
-    int size;
-    hc_cl_udp_receive(client->udp, now);
-    while ((size = hc_cl_udp_take(client->udp, bytes, now)) >= 0)
-        (void)hc_client_receive(client->core, bytes, (size_t)size, now);
-    if (hc_client_deadline(client->core) <= now) {
-        press_keys(client, place);
-        hc_client_advance(client->core, now);
-    }
-    size_t sent;
-    while ((sent = hc_client_send(client->core, bytes, now)) > 0)
-        hc_cl_udp_send(client->udp, bytes, sent, now);
-    hc_cl_udp_flush(client->udp, now);
-    note_events(client, now);
+        client->runner.udp = hc_cl_udp_open(&peer, &link, client->begun_us, why, sizeof why);
+    bool begun = client->runner.udp != NULL &&
+                 hc_cl_runner_begin(&client->runner, &config, false, client->begun_us);
+    attack_require(attack, begun, "no client: %s", why);
+    crowd->count += begun;
 }
 
 void loopback_run(struct loopback_clients *crowd, uint64_t us) {
@@ -298,11 +280,12 @@ void loopback_run(struct loopback_clients *crowd, uint64_t us) {
     for (uint64_t end = hc_clock_us() + us; hc_clock_us() < end;) {
         unsigned count = 0;
         for (unsigned i = 0; i < crowd->count; i++) {
-            if (crowd->clients[i].core == NULL)
-                continue;
-            run_client(&crowd->clients[i], i);
-            waits[count++] = (struct pollfd){.fd = hc_cl_udp_descriptor(crowd->clients[i].udp),
-                                             .events = POLLIN};
+            struct hc_cl_runner *runner = &crowd->clients[i].runner;
+            uint64_t now_us = hc_clock_us();
+            hc_cl_udp_receive(runner->udp, now_us);
+            hc_cl_runner_turn(runner, now_us);
+            waits[count++] =
+                (struct pollfd){.fd = hc_cl_udp_descriptor(runner->udp), .events = POLLIN};
         }
         uint64_t from = hc_clock_us();
         poll(waits, count, TURN_MS);
@@ -324,15 +307,13 @@ bool loopback_machine_is_busy(const struct loopback_clients *crowd) {
 }
 
 void loopback_leave(struct loopback_clients *crowd, unsigned place) {
-    if (crowd->clients[place].core != NULL)
-        hc_client_leave(crowd->clients[place].core, hc_clock_us());
+    hc_cl_runner_leave(&crowd->clients[place].runner, hc_clock_us());
 }
 
 unsigned loopback_playing(const struct loopback_clients *crowd) {
     unsigned playing = 0;
     for (unsigned i = 0; i < crowd->count; i++) {
-        const struct hc_client *core = crowd->clients[i].core;
-        enum hc_client_state state = core != NULL ? hc_client_state(core) : HC_CLIENT_CLOSED;
+        enum hc_client_state state = hc_client_state(crowd->clients[i].runner.client);
         playing += state == HC_CLIENT_PLAYING || state == HC_CLIENT_STALLED;
     }
     return playing;
@@ -340,9 +321,8 @@ unsigned loopback_playing(const struct loopback_clients *crowd) {
 
 void loopback_destroy_clients(struct loopback_clients *crowd) {
     for (unsigned i = 0; i < crowd->count; i++) {
-        hc_client_destroy(crowd->clients[i].core);
-        hc_cl_udp_close(crowd->clients[i].udp);
-        crowd->clients[i] = (struct loopback_client){.core = NULL};
+        hc_cl_runner_end(&crowd->clients[i].runner);
+        hc_cl_udp_close(crowd->clients[i].runner.udp);
     }
     crowd->count = 0;
 }

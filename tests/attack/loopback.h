@@ -4,7 +4,7 @@
 /// limited, and a process is killed only by its id.
 #pragma once
 
-#include "client/programs/udp.h"
+#include "client/programs/runner.h"
 #include "hindcast/client.h"
 #include "tests/attack/attack.h"
 
@@ -30,8 +30,8 @@ struct loopback_server {
 
 /// One client on a socket of its own.
 struct loopback_client {
-    struct hc_client *core; ///< NULL: none
-    struct hc_cl_udp *udp;
+    struct hc_cl_runner runner;
+    unsigned place;                ///< in the crowd
     uint64_t begun_us, playing_us; ///< 0: it has not played yet
     uint64_t lost_us, back_us;     ///< when it lost its connection and played again; 0: not
 };
@@ -66,9 +66,9 @@ json_t *loopback_log(const struct loopback_server *server);
 /// Issues a token of `user` with this name (NULL: none), valid for `life_s`.
 struct hc_credential loopback_issue_token(uint64_t user, const char *name, uint32_t life_s);
 
-/// Adds a client that begins to connect; returns its index. With 0 `players` it is a spectator.
-unsigned loopback_join(struct attack *attack, struct loopback_clients *crowd,
-                       const struct hc_credential *credential, uint8_t players);
+/// Adds a client that begins to connect. With 0 `players` it is a spectator.
+void loopback_join(struct attack *attack, struct loopback_clients *crowd,
+                   const struct hc_credential *credential, uint8_t players);
 
 /// Runs all clients for `us`.
 void loopback_run(struct loopback_clients *crowd, uint64_t us);

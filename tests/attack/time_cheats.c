@@ -86,10 +86,7 @@ static struct walk walk_begin(struct attack *attack, uint64_t seed) {
     config.host.clients = (uint16_t)(config.clients + 1);
     struct walk walk = {.attack = attack, .players = honest_create(&config)};
     honest_join_all(attack, walk.players);
-    raw_client_begin(&walk.raw, hc_sim_host(walk.players->sim), hc_address_ipv4(127, 0, 0, 1, PORT),
-                     7, 7);
-    attack_require(attack, raw_client_join(&walk.raw, 1, hc_sim_host_now(walk.players->sim)),
-                   "the cheat cannot join");
+    honest_admit(attack, walk.players, &walk.raw, PORT, 7, 7);
     walk.next = walk.raw.welcome.tick + 1;
     return walk;
 }
@@ -209,15 +206,10 @@ void attack_saved_inputs(struct attack *attack) {
     config.host.clients = (uint16_t)(config.clients + USERS);
     config.host.game = config.client.game = &game;
     struct honest_players *players = honest_create(&config);
-    struct hc_server *host = hc_sim_host(players->sim);
     struct raw_client users[USERS];
     honest_join_all(attack, players);
-    for (unsigned u = 0; u < USERS; u++) {
-        raw_client_begin(&users[u], host, hc_address_ipv4(127, 0, 0, 1, (uint16_t)(PORT + u)),
-                         100 + u, 7);
-        attack_require(attack, raw_client_join(&users[u], 1, hc_sim_host_now(players->sim)),
-                       "a user cannot join");
-    }
+    for (unsigned u = 0; u < USERS; u++)
+        honest_admit(attack, players, &users[u], (uint16_t)(PORT + u), 100 + u, 7);
     hc_sim_run(players->sim, SECOND_US);
     sanitized = 0;
     uint64_t taken = 0, inputs = stats_of(players)->inputs_received;

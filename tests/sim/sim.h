@@ -20,9 +20,10 @@
 /// The simulator issues the tokens, so it can unseal: hooks receive ACCEPT and DATA as they were
 /// before they were sealed, with zeros for the tag, unless they are sealed wrongly.
 ///
-/// This is the only driver of servers and clients in virtual time. Tests configure it, observe it
-/// and disturb it; none delivers datagrams or advances a server and its clients in a loop of its
-/// own. tests/sim/players.h has what most of them need besides: a crowd of players that press keys.
+/// This is the only driver of matches in virtual time. Scenarios, storms, attacks and benchmarks
+/// configure it, observe it and disturb it; none delivers datagrams or advances the ends of a match
+/// by itself. Unit tests and fuzz programs, which choose each datagram of one end, do without it.
+/// tests/sim/players.h has what most matches need besides: players that all join and press keys.
 #pragma once
 
 #include "hindcast/network_sim.h"

@@ -3,6 +3,7 @@
 #include "hindcast/client.h"
 #include "hindcast/server.h"
 #include "tests/run_suite.h"
+#include "tests/unit/exchange.h"
 
 #include <check.h>
 #include <pthread.h>
@@ -19,18 +20,6 @@ struct pair {
     struct hc_client *client;
     uint64_t now_us;
 };
-
-static void exchange(struct pair *pair) {
-    uint8_t bytes[HC_DATAGRAM_MAX];
-    struct hc_address from = hc_address_ipv4(127, 0, 0, 1, 7), to;
-    size_t size;
-    hc_client_advance(pair->client, pair->now_us);
-    while ((size = hc_client_send(pair->client, bytes, pair->now_us)) > 0)
-        (void)hc_server_receive(pair->server, &from, bytes, size, pair->now_us);
-    hc_server_advance(pair->server, pair->now_us);
-    while ((size = hc_server_send(pair->server, &to, bytes, pair->now_us)) > 0)
-        (void)hc_client_receive(pair->client, bytes, size, pair->now_us);
-}
 
 static void *play(void *context) {
     struct pair *pair = context;
@@ -52,7 +41,7 @@ static void *play(void *context) {
         struct hc_arena_input input = {.move_x = (int8_t)(pair->now_us / 100000 % 3) - 1};
         if (hc_client_state(pair->client) == HC_CLIENT_PLAYING)
             hc_client_set_input(pair->client, 0, &input);
-        exchange(pair);
+        exchange(pair->client, pair->server, pair->now_us);
     }
     return NULL;
 }

@@ -3,6 +3,7 @@
 #include "hindcast/client.h"
 #include "hindcast/server.h"
 #include "tests/run_suite.h"
+#include "tests/unit/exchange.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static struct {
 static enum hc_deny_reason admit(void *context, const struct hc_server_user *user,
                                  const struct hc_address *from) {
     ck_assert_ptr_eq(context, &admission);
-    ck_assert_uint_eq(from->port, 7);
+    ck_assert_uint_eq(from->port, EXCHANGE_PORT);
     admission.asked++;
     admission.user = *user;
     return admission.answer;
@@ -62,7 +63,7 @@ static struct hc_server_user ada(void) {
     return user;
 }
 
-/// A client of Ada's at port 7, with a token that the server issues.
+/// A client of Ada's, with a token that the server issues.
 static struct hc_client *create_client(void) {
     struct hc_client_config client = hc_client_config_default();
     struct hc_server_user user = ada();
@@ -71,24 +72,12 @@ static struct hc_client *create_client(void) {
     return hc_client_create(&client, now_us);
 }
 
-static void exchange(struct hc_client *client) {
-    uint8_t bytes[HC_DATAGRAM_MAX];
-    struct hc_address from = hc_address_ipv4(127, 0, 0, 1, 7), to;
-    size_t size;
-    hc_client_advance(client, now_us);
-    while ((size = hc_client_send(client, bytes, now_us)) > 0)
-        (void)hc_server_receive(server, &from, bytes, size, now_us);
-    hc_server_advance(server, now_us);
-    while ((size = hc_server_send(server, &to, bytes, now_us)) > 0)
-        (void)hc_client_receive(client, bytes, size, now_us);
-}
-
 /// Runs both for a second.
 static void run(struct hc_client *client) {
     struct hc_client_event next;
     events = 0;
     for (uint64_t end_us = now_us + SECOND_US; now_us < end_us; now_us += STEP_US) {
-        exchange(client);
+        exchange(client, server, now_us);
         while (hc_server_poll_event(server, &event))
             events++;
         while (hc_client_poll_event(client, &next))
@@ -290,8 +279,8 @@ START_TEST(restarting_server_is_closed_when_its_clients_know_and_denies_for_as_l
     run(client);
     hc_server_restart(server, 7, now_us);
     ck_assert(!hc_server_closed(server));
-    exchange(client); // CLOSE
-    exchange(client); // and its answer
+    exchange(client, server, now_us); // CLOSE
+    exchange(client, server, now_us); // and its answer
     ck_assert(hc_server_closed(server));
     ck_assert_int_eq(hc_client_state(client), HC_CLIENT_RECONNECTING);
     struct hc_client *other = create_client();
