@@ -624,12 +624,14 @@ FAULTS = {
         "an acknowledgement counts for the oldest unacked message, carried or not",
         "        if (carries(carrier->bits, i) && number >= out->oldest)\n",
         "        if ((i == 0 || carries(carrier->bits, i)) && number >= out->oldest)\n",
+        found_by="unit_proto_reliable",
     ),
     "messages-not-again": Fault(
         "proto/reliable.c",
         "a lost message is not sent again",
         "        if (entry->acked || (entry->sent && hc_since(entry->sent_us, now_us) < interval))\n",
         "        if (entry->acked || entry->sent)\n",
+        found_by="unit_proto_reliable",
     ),
     "messages-of-another-process": Fault(
         "server/handshake.c",
@@ -645,6 +647,7 @@ FAULTS = {
         "messages go before snapshots, however low the rate is",
         "    if (peer->snapshot_starved && peer->messages_sent)\n",
         "    if (peer->state == HC_SV_PEER_FREE)\n",
+        found_by="scenario_regressions",
     ),
     "messages-hide-round-trips": Fault(
         "client/session.c",
@@ -655,20 +658,22 @@ FAULTS = {
         "        link->connection.measured = accepted->acked[0].seq;\n"
         "    if (received->world.snapshot != NULL)\n"
         "        hc_cl_snapshot_reader_accept",
+        found_by="unit_client_session",
     ),
     "gives-up-early": Fault(
         "client/session.c",
         "a client tries to reconnect for half of the time",
         "        return client->lost_us + config->reconnect_us;\n",
         "        return client->lost_us + config->reconnect_us / 2;\n",
+        found_by="unit_client_close",
     ),
     "numbers-carried-over": Fault(
         "proto/connection.c",
-        "a client's new connection goes on with the replay window of the one before",
+        "a client's new connection goes on with the received window of the one before",
         "    *connection = (struct hc_connection){.cid = cid,\n",
-        "    struct hc_received replay = {.newest = 0};\n"
+        "    struct hc_received fresh = {.newest = 0};\n"
         "    *connection = (struct hc_connection){.cid = cid,\n"
-        "                                         .replay = is_client ? connection->received : replay,\n",
+        "                                         .received = is_client ? connection->received : fresh,\n",
     ),
     "nonces-again": Fault(
         "server/handshake.c",
@@ -677,24 +682,28 @@ FAULTS = {
         "    derive_keys(server, attempt, exchange, cid, &keys);\n"
         "    if (peer->connection.cid != 0)\n"
         "        memcpy(keys.s2c, peer->connection.sealer.key, sizeof keys.s2c);\n",
+        found_by="unit_server_handshake",
     ),
     "cookie-without-port": Fault(
         "proto/cookie.c",
         "a cookie is valid for every port of its address",
         "    hc_bytes_put_u16(&writer, address->port);\n",
         "    hc_bytes_put_u16(&writer, 0);\n",
+        found_by="unit_proto_vectors",
     ),
     "path-four-times": Fault(
         "server/validation.c",
         "an address that is not validated is sent four bytes for each that came",
         "<= HC_PATH_FACTOR * validation->bytes_in;",
         "<= (HC_PATH_FACTOR + 1) * validation->bytes_in;",
+        found_by="unit_server_path",
     ),
     "path-unasked": Fault(
         "server/path.c",
         "a connection follows its datagrams to any address",
         "    HC_MARK(\"path-validation-begun\");\n",
-        "    peer->address = *from;\n",
+        "    HC_MARK(\"path-validation-begun\");\n"
+        "    peer->address = *sighting->from;\n",
     ),
     "ended-takes-effect": Fault(
         "server/receive.c",
@@ -704,6 +713,7 @@ FAULTS = {
         "    hc_sv_peer_close_ended(peer);\n",
         "    apply(server, peer, from, (struct received *)received, now_us);\n"
         "    hc_sv_peer_close_ended(peer);\n",
+        found_by="scenario_desync",
     ),
     "close-answered-twice": Fault(
         "server/receive.c",
