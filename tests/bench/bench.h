@@ -39,7 +39,7 @@ bool bench_timeline(const struct bench_options *options, json_t *json);
 /// draws a part to `options->svg`.
 bool bench_rubber_band(const struct bench_options *options, json_t *json);
 
-/// The feel of a game in virtual time: the error of simulated time.
+/// The feel of a game in virtual time: the error of simulated time, and the short taps that count.
 bool bench_feel(const struct bench_options *options, json_t *json);
 
 /// The share of shots that hit what their shooters see, over the latency.

@@ -1,8 +1,10 @@
 /// Measures how a game feels, in virtual time. Table "clock": how far a client's simulated time is
 /// from the server's, beside the algorithm of netfox, a library for Godot, as its guide describes
-/// it (foxssake.github.io/netfox, "NetworkTimeSynchronizer"), over the same round trips.
+/// it (foxssake.github.io/netfox, "NetworkTimeSynchronizer"), over the same round trips. Table
+/// "taps": feel_taps.c.
 #include "common/elapsed.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/feel_taps.h"
 #include "tests/sim/clock_match.h"
 
 #include <math.h>
@@ -232,5 +234,5 @@ static void bench_clock(json_t *json) {
 bool bench_feel(const struct bench_options *options, json_t *json) {
     if (bench_wants(options, "clock", 0))
         bench_clock(json);
-    return true;
+    return !bench_wants(options, "taps", 0) || feel_taps(json);
 }
