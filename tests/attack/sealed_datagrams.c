@@ -6,6 +6,7 @@
 #include "tests/attack/target.h"
 #include "tests/attack/honest_players.h"
 #include "tests/sim/crypto_calls.h"
+#include "tests/sim/tape.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,55 +17,18 @@ enum {
     TAPE = 1024, ///< datagrams recorded, for each direction
 };
 
-/// A datagram that was sent, as it was on the wire.
-struct taped {
-    unsigned client;
-    uint64_t sent_us;
-    size_t size;
-    uint8_t bytes[HC_DATAGRAM_MAX];
-};
-
-/// The newest datagrams of each direction.
-struct tape {
-    struct taped up[TAPE], down[TAPE];
-    unsigned ups, downs;
-};
-
-static void record(struct taped *ring, unsigned *count, const struct hc_sim *sim, unsigned client,
-                   size_t size) {
-    struct taped *taped = &ring[(*count)++ % TAPE];
-    *taped = (struct taped){.client = client, .sent_us = hc_sim_now(sim), .size = size};
-    memcpy(taped->bytes, hc_sim_sealed(sim), size);
-}
-
-static void tape_up(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
-                    size_t size) {
-    struct tape *tape = context;
-    (void)bytes;
-    record(tape->up, &tape->ups, sim, client, size);
-}
-
-static void tape_down(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
-                      size_t size) {
-    struct tape *tape = context;
-    (void)bytes;
-    record(tape->down, &tape->downs, sim, client, size);
-}
-
 /// Honest players whose datagrams are recorded on `tape`.
-static struct honest_players *begin(struct attack *attack, unsigned clients, struct tape *tape,
-                                    uint64_t seed) {
+static struct honest_players *begin(struct attack *attack, unsigned clients,
+                                    struct hc_sim_tape *tape, uint64_t seed) {
     struct hc_sim_config config = hc_sim_config_players(&hc_arena, clients, LATENCY_MS, seed);
     struct honest_players *players = honest_create(&config);
-    *tape = (struct tape){.ups = 0};
-    hc_sim_observe(players->sim,
-                   &(struct hc_sim_hooks){.client_sent = tape_up, .host_sent = tape_down}, tape);
+    hc_sim_tape_begin(tape, players->sim, TAPE);
     honest_join_all(attack, players);
     hc_sim_run(players->sim, SECOND_US);
     return players;
 }
 
-static bool has_arrived(const struct honest_players *players, const struct taped *taped) {
+static bool has_arrived(const struct honest_players *players, const struct hc_sim_taped *taped) {
     return taped->size > 0 && taped->sent_us + LATENCY_MS * MS_US < hc_sim_now(players->sim);
 }
 
@@ -73,32 +37,32 @@ static bool has_arrived(const struct honest_players *players, const struct taped
 /// Gives the host a client's datagram again, from its address, another client's or a stranger's.
 /// The host may answer HELLO and CONNECT again, but they join no client.
 static void replay_up(struct attack *attack, struct honest_players *players,
-                      const struct taped *taped, unsigned n) {
+                      const struct hc_sim_taped *taped, unsigned n) {
     struct hc_address from = hc_sim_address(players->sim, taped->client);
     if (n % 3 == 1)
         from = hc_sim_address(players->sim, (taped->client + 1) % players->clients);
     if (n % 3 == 2)
         from = hc_address_ipv4(127, 0, 0, 1, 999);
-    enum hc_status status = hc_server_receive(hc_sim_host(players->sim), &from, taped->bytes,
+    enum hc_status status = hc_server_receive(hc_sim_host(players->sim), &from, taped->sealed,
                                               taped->size, hc_sim_host_now(players->sim));
-    bool is_data = hc_datagram_kind(taped->bytes, taped->size) == HC_DATAGRAM_DATA;
+    bool is_data = hc_datagram_kind(taped->sealed, taped->size) == HC_DATAGRAM_DATA;
     attack_try(attack, is_data && status == HC_OK);
 }
 
 /// Gives a client a datagram of the host again, its own or another client's.
 static void replay_down(struct attack *attack, struct honest_players *players,
-                        const struct taped *taped, unsigned n) {
+                        const struct hc_sim_taped *taped, unsigned n) {
     unsigned to = n % 2 == 0 ? taped->client : (taped->client + 1) % players->clients;
-    enum hc_status status = hc_client_receive(hc_sim_client(players->sim, to), taped->bytes,
+    enum hc_status status = hc_client_receive(hc_sim_client(players->sim, to), taped->sealed,
                                               taped->size, hc_sim_client_now(players->sim, to));
     attack_try(attack, status == HC_OK);
 }
 
 static void replay_some(struct attack *attack, struct honest_players *players,
-                        const struct tape *tape, struct hc_rng *rng, unsigned count) {
+                        const struct hc_sim_tape *tape, struct hc_rng *rng, unsigned count) {
     for (unsigned n = 0; n < count; n++) {
-        const struct taped *up = &tape->up[hc_rng_below(rng, TAPE)];
-        const struct taped *down = &tape->down[hc_rng_below(rng, TAPE)];
+        const struct hc_sim_taped *up = &tape->up[hc_rng_below(rng, TAPE)];
+        const struct hc_sim_taped *down = &tape->down[hc_rng_below(rng, TAPE)];
         if (has_arrived(players, up))
             replay_up(attack, players, up, n);
         if (has_arrived(players, down))
@@ -108,7 +72,7 @@ static void replay_some(struct attack *attack, struct honest_players *players,
 
 void attack_replay(struct attack *attack) {
     enum { STEPS = 260, EACH = 200, AFTER = 10000 };
-    static struct tape tape, old;
+    static struct hc_sim_tape tape, old;
     struct honest_players *players = begin(attack, CLIENTS, &tape, 31);
     struct hc_rng rng = hc_rng_init(31, 1);
     old = tape; // the handshakes are among these
@@ -274,31 +238,33 @@ void attack_nonces(struct attack *attack) {
 // ---- Changed bits -------------------------------------------------------------------------------
 
 /// Flips each bit of a datagram that has not arrived yet, so that its seq is still acceptable.
-static void flip_up(struct attack *attack, struct honest_players *players, struct taped taped) {
+static void flip_up(struct attack *attack, struct honest_players *players,
+                    struct hc_sim_taped taped) {
     struct hc_address from = hc_sim_address(players->sim, taped.client);
     for (size_t bit = 0; bit < 8 * taped.size; bit++) {
-        taped.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        enum hc_status status = hc_server_receive(hc_sim_host(players->sim), &from, taped.bytes,
+        taped.sealed[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        enum hc_status status = hc_server_receive(hc_sim_host(players->sim), &from, taped.sealed,
                                                   taped.size, hc_sim_host_now(players->sim));
         attack_try(attack, status == HC_OK);
-        taped.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        taped.sealed[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
 }
 
-static void flip_down(struct attack *attack, struct honest_players *players, struct taped taped) {
+static void flip_down(struct attack *attack, struct honest_players *players,
+                      struct hc_sim_taped taped) {
     struct hc_client *client = hc_sim_client(players->sim, taped.client);
     for (size_t bit = 0; bit < 8 * taped.size; bit++) {
-        taped.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        enum hc_status status = hc_client_receive(client, taped.bytes, taped.size,
+        taped.sealed[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        enum hc_status status = hc_client_receive(client, taped.sealed, taped.size,
                                                   hc_sim_client_now(players->sim, taped.client));
         attack_try(attack, status == HC_OK);
-        taped.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        taped.sealed[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
 }
 
 void attack_data_flips(struct attack *attack) {
     enum { ROUNDS = 150 };
-    static struct tape tape;
+    static struct hc_sim_tape tape;
     struct honest_players *players = begin(attack, 3, &tape, 34);
     for (unsigned i = 0; i < ROUNDS; i++) {
         hc_sim_run(players->sim, 70 * MS_US);
@@ -505,17 +471,17 @@ struct recording {
 };
 
 /// The handshake of `client` on the tape.
-static struct recording read_handshake(const struct tape *tape, unsigned client) {
+static struct recording read_handshake(const struct hc_sim_tape *tape, unsigned client) {
     struct recording recording = {.client = client};
     struct hc_token_ring ring = hc_endpoint_token_ring();
     struct hc_connect connect;
     struct hc_accept accept;
     struct hc_token token;
     for (unsigned i = 0; i < TAPE; i++) {
-        const struct taped *up = &tape->up[i], *down = &tape->down[i];
+        const struct hc_sim_taped *up = &tape->up[i], *down = &tape->down[i];
         struct hc_seal_material *material = &recording.material;
         if (up->client == client &&
-            hc_datagram_get_connect(up->bytes, up->size, &connect) == HC_OK &&
+            hc_datagram_get_connect(up->sealed, up->size, &connect) == HC_OK &&
             hc_token_open(&ring, connect.protocol_id, 0, 0, connect.token, &token) == HC_OK) {
             material->protocol_id = connect.protocol_id;
             memcpy(material->secret, token.secret, sizeof token.secret);
@@ -524,7 +490,7 @@ static struct recording read_handshake(const struct tape *tape, unsigned client)
             memcpy(material->client_key, connect.client_key, HC_EXCHANGE_KEY_SIZE);
         }
         if (down->client == client &&
-            hc_datagram_get_accept(down->bytes, down->size, &accept) == HC_OK) {
+            hc_datagram_get_accept(down->sealed, down->size, &accept) == HC_OK) {
             material->cid = accept.cid;
             memcpy(material->server_nonce, accept.server_nonce, HC_NONCE_SIZE);
             memcpy(material->server_key, accept.server_key, HC_EXCHANGE_KEY_SIZE);
@@ -535,23 +501,24 @@ static struct recording read_handshake(const struct tape *tape, unsigned client)
 }
 
 /// Tries to open all DATA of a recorded session.
-static void open_all(struct attack *attack, const struct tape *tape, unsigned client,
+static void open_all(struct attack *attack, const struct hc_sim_tape *tape, unsigned client,
                      const struct hc_seal_keys *keys) {
     uint8_t opened[HC_DATAGRAM_MAX];
     for (unsigned i = 0; i < TAPE; i++) {
-        const struct taped *up = &tape->up[i], *down = &tape->down[i];
-        if (up->client == client && hc_datagram_kind(up->bytes, up->size) == HC_DATAGRAM_DATA)
-            attack_try(attack, hc_seal_open_data(keys->c2s, up->bytes, up->size, opened) == HC_OK);
-        if (down->client == client && hc_datagram_kind(down->bytes, down->size) == HC_DATAGRAM_DATA)
+        const struct hc_sim_taped *up = &tape->up[i], *down = &tape->down[i];
+        if (up->client == client && hc_datagram_kind(up->sealed, up->size) == HC_DATAGRAM_DATA)
+            attack_try(attack, hc_seal_open_data(keys->c2s, up->sealed, up->size, opened) == HC_OK);
+        if (down->client == client &&
+            hc_datagram_kind(down->sealed, down->size) == HC_DATAGRAM_DATA)
             attack_try(attack,
-                       hc_seal_open_data(keys->s2c, down->bytes, down->size, opened) == HC_OK);
+                       hc_seal_open_data(keys->s2c, down->sealed, down->size, opened) == HC_OK);
     }
 }
 
 /// The ephemeral secrets are missing, so the attack tries known values as the shared secret.
 void attack_recorded_session(struct attack *attack) {
     enum { RECORDED = 4 };
-    static struct tape tape;
+    static struct hc_sim_tape tape;
     struct honest_players *players = begin(attack, RECORDED, &tape, 35);
     for (unsigned client = 0; client < RECORDED; client++) {
         struct recording recording = read_handshake(&tape, client);

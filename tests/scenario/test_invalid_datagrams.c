@@ -7,6 +7,7 @@
 #include "hindcast/rng.h"
 #include "proto/snapshot.h"
 #include "tests/run_suite.h"
+#include "tests/sim/tape.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,44 +16,7 @@
 
 enum { CLIENTS = 3, LATENCY_MS = 50, TAPE = 64 };
 
-/// A datagram that was sent; `fresh` while it is still under way.
-struct taped {
-    unsigned client;
-    uint64_t sent_us;
-    size_t size;
-    uint8_t bytes[HC_DATAGRAM_MAX],
-        sealed[HC_DATAGRAM_MAX]; ///< before it was sealed, and as it was sent
-};
-
-/// The newest datagrams, one ring for each direction.
-struct tape {
-    struct taped up[TAPE], down[TAPE];
-    unsigned ups, downs;
-};
-
-static void record(struct taped ring[TAPE], unsigned *count, const struct hc_sim *sim,
-                   unsigned client, const uint8_t *bytes, size_t size) {
-    struct taped *taped = &ring[(*count)++ % TAPE];
-    taped->client = client;
-    taped->sent_us = hc_sim_now(sim);
-    taped->size = size;
-    memcpy(taped->bytes, bytes, size);
-    memcpy(taped->sealed, hc_sim_sealed(sim), size);
-}
-
-static void tape_up(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
-                    size_t size) {
-    struct tape *tape = context;
-    record(tape->up, &tape->ups, sim, client, bytes, size);
-}
-
-static void tape_down(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
-                      size_t size) {
-    struct tape *tape = context;
-    record(tape->down, &tape->downs, sim, client, bytes, size);
-}
-
-static bool is_fresh(const struct scenario *scenario, const struct taped *taped) {
+static bool is_fresh(const struct scenario *scenario, const struct hc_sim_taped *taped) {
     return taped->sent_us + LATENCY_MS * MS_US > hc_sim_now(scenario->sim);
 }
 
@@ -165,12 +129,11 @@ static void attack_client(struct scenario *scenario, unsigned client, const uint
 
 // ---- The attacks --------------------------------------------------------------------------------
 
-static struct scenario *begin(uint64_t seed, struct tape *tape) {
+static struct scenario *begin(uint64_t seed, struct hc_sim_tape *tape) {
     struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, seed);
     config.client.stays_desynced = true; // it is given wrong states on purpose
     struct scenario *scenario = scenario_create(&config);
-    hc_sim_observe(scenario->sim,
-                   &(struct hc_sim_hooks){.client_sent = tape_up, .host_sent = tape_down}, tape);
+    hc_sim_tape_begin(tape, scenario->sim, TAPE);
     ck_assert(hc_sim_join_all(scenario->sim));
     return scenario;
 }
@@ -191,7 +154,7 @@ static void end(struct scenario *scenario) {
 }
 
 START_TEST(garbage_is_refused) {
-    static struct tape tape;
+    static struct hc_sim_tape tape;
     struct scenario *scenario = begin(161, &tape);
     struct hc_rng rng = hc_rng_init(161, 1);
     static const uint8_t kinds[] = {1, 2, 3, 4, 5, 6, 0x40, 0x41, 0};
@@ -217,13 +180,13 @@ START_TEST(garbage_is_refused) {
 END_TEST
 
 START_TEST(truncated_datagrams_are_refused) {
-    static struct tape tape;
+    static struct hc_sim_tape tape;
     struct scenario *scenario = begin(162, &tape);
     unsigned tried = 0;
     for (unsigned n = 0; n < 10; n++) {
         hc_sim_run(scenario->sim, 100 * MS_US);
         for (unsigned i = 0; i < TAPE; i++) {
-            const struct taped *up = &tape.up[i], *down = &tape.down[i];
+            const struct hc_sim_taped *up = &tape.up[i], *down = &tape.down[i];
             struct hc_address from = hc_sim_address(scenario->sim, up->client);
             if (i % 8 != n % 8)
                 continue;
@@ -240,24 +203,24 @@ START_TEST(truncated_datagrams_are_refused) {
 END_TEST
 
 START_TEST(replayed_datagrams_are_refused) {
-    static struct tape tape;
+    static struct hc_sim_tape tape;
     struct scenario *scenario = begin(163, &tape);
     struct hc_address stranger = hc_address_ipv4(127, 0, 0, 1, 999);
     unsigned tried = 0;
     // The host answers HELLO and CONNECT again, but no client joins twice.
     for (unsigned n = 0; n < 20; n++) {
         for (unsigned i = 0; i < TAPE; i++) {
-            const struct taped *up = &tape.up[i], *down = &tape.down[i];
+            const struct hc_sim_taped *up = &tape.up[i], *down = &tape.down[i];
             struct hc_address from = hc_sim_address(scenario->sim, up->client);
-            bool data = hc_datagram_kind(up->bytes, up->size) == HC_DATAGRAM_DATA;
+            bool data = hc_datagram_kind(up->opened, up->size) == HC_DATAGRAM_DATA;
             if (up->size > 0 && !is_fresh(scenario, up)) {
-                attack_host(scenario, &from, up->bytes, up->size, !data);
-                attack_host(scenario, &stranger, up->bytes, up->size, !data);
+                attack_host(scenario, &from, up->opened, up->size, !data);
+                attack_host(scenario, &stranger, up->opened, up->size, !data);
             }
             if (down->size > 0 && !is_fresh(scenario, down))
-                attack_client(scenario, down->client, down->bytes, down->size);
+                attack_client(scenario, down->client, down->opened, down->size);
             if (down->size > 0) // and another client's
-                attack_client(scenario, (down->client + 1) % CLIENTS, down->bytes, down->size);
+                attack_client(scenario, (down->client + 1) % CLIENTS, down->opened, down->size);
             tried += 4;
         }
         hc_sim_run(scenario->sim, 100 * MS_US);
@@ -268,13 +231,13 @@ START_TEST(replayed_datagrams_are_refused) {
 END_TEST
 
 START_TEST(a_datagram_with_any_flipped_bit_is_refused) {
-    static struct tape tape;
+    static struct hc_sim_tape tape;
     struct scenario *scenario = begin(164, &tape);
     unsigned tried = 0;
     for (unsigned n = 0; n < 20; n++) {
         hc_sim_run(scenario->sim, 70 * MS_US);
-        struct taped up = tape.up[(tape.ups - 1 - n % 3) % TAPE];
-        struct taped down = tape.down[(tape.downs - 1 - n % 3) % TAPE];
+        struct hc_sim_taped up = tape.up[(tape.ups - 1 - n % 3) % TAPE];
+        struct hc_sim_taped down = tape.down[(tape.downs - 1 - n % 3) % TAPE];
         struct hc_address from = hc_sim_address(scenario->sim, up.client);
         // Fresh, as above.
         for (size_t bit = 0; bit < up.size * 8; bit++, tried++) {
@@ -295,8 +258,8 @@ END_TEST
 
 /// Finds the first bit of a snapshot's units and the end of its bits, counted from the datagram's
 /// start; false: it holds no snapshot.
-static bool find_units(const struct scenario *scenario, const struct taped *down, size_t *first,
-                       size_t *end) {
+static bool find_units(const struct scenario *scenario, const struct hc_sim_taped *down,
+                       size_t *first, size_t *end) {
     static struct hc_body body;
     struct hc_data data;
     struct hc_bits_reader bits;
@@ -304,7 +267,7 @@ static bool find_units(const struct scenario *scenario, const struct taped *down
     struct hc_snapshot_forced forced;
     struct hc_snapshot_roster roster_change;
     hc_tick near = hc_timeline_head(hc_server_timeline(hc_sim_host(scenario->sim)));
-    if (hc_datagram_get_data(down->bytes, down->size, &data) != HC_OK ||
+    if (hc_datagram_get_data(down->opened, down->size, &data) != HC_OK ||
         hc_body_begin(&body, data.body, data.body_size) != HC_OK ||
         hc_body_next(&body) != HC_MESSAGE_SNAPSHOT ||
         hc_snapshot_get_message(&body, &bits) != HC_OK)
@@ -316,28 +279,28 @@ static bool find_units(const struct scenario *scenario, const struct taped *down
         hc_snapshot_get_roster(&bits, record_world(scenario->record), head.tick, &roster_change)) {
     }
     ck_assert(!bits.failed);
-    size_t start = (size_t)(bits.data - down->bytes);
+    size_t start = (size_t)(bits.data - down->opened);
     *first = (start + bits.at) * 8 - bits.count;
     *end = (start + bits.size) * 8;
     return true;
 }
 
 /// Gives a datagram to its client.
-static enum hc_status give(const struct scenario *scenario, const struct taped *down,
+static enum hc_status give(const struct scenario *scenario, const struct hc_sim_taped *down,
                            uint64_t now) {
     uint8_t room[HC_DATAGRAM_MAX];
     return hc_client_receive(hc_sim_client(scenario->sim, down->client),
-                             hc_sim_seal(scenario->sim, false, down->bytes, down->size, room),
+                             hc_sim_seal(scenario->sim, false, down->opened, down->size, room),
                              down->size, now);
 }
 
 START_TEST(the_hash_finds_flipped_bits_in_a_state) {
-    static struct tape tape;
+    static struct hc_sim_tape tape;
     struct scenario *scenario = begin(165, &tape);
     uint64_t mismatches = 0, refused = 0, taken = 0;
     for (unsigned n = 0; n < 100; n++) {
         hc_sim_run(scenario->sim, 70 * MS_US);
-        struct taped down = tape.down[(tape.downs - 1) % TAPE];
+        struct hc_sim_taped down = tape.down[(tape.downs - 1) % TAPE];
         uint64_t now = hc_sim_client_now(scenario->sim, down.client);
         size_t bit, end;
         if (!find_units(scenario, &down, &bit, &end))
@@ -345,7 +308,7 @@ START_TEST(the_hash_finds_flipped_bits_in_a_state) {
         // An accepted snapshot may differ in inputs alone. It uses up its seq and ends this round.
         for (; bit < end; bit++) {
             uint64_t before = client_digest(scenario, down.client);
-            down.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            down.opened[bit / 8] ^= (uint8_t)(1u << bit % 8);
             enum hc_status status = give(scenario, &down, now);
             taken += status == HC_OK;
             if (status == HC_OK)
@@ -353,7 +316,7 @@ START_TEST(the_hash_finds_flipped_bits_in_a_state) {
             refused++;
             REQUIRE(client_digest(scenario, down.client) == before,
                     "a refused one changed a client");
-            down.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            down.opened[bit / 8] ^= (uint8_t)(1u << bit % 8);
         }
     }
     for (unsigned i = 0; i < CLIENTS; i++)
@@ -370,17 +333,17 @@ static uint64_t snapshots_of(const struct scenario *scenario, unsigned client) {
 }
 
 START_TEST(a_forged_copy_that_arrives_first_does_not_displace_the_true_snapshot) {
-    static struct tape tape;
+    static struct hc_sim_tape tape;
     struct scenario *scenario = begin(167, &tape);
     hc_sim_run(scenario->sim, SECOND_US);
     for (unsigned n = 0; n < 50; n++) {
         hc_sim_run(scenario->sim, 20 * MS_US); // a tick at least: another datagram
-        struct taped down = tape.down[(tape.downs - 1) % TAPE];
+        struct hc_sim_taped down = tape.down[(tape.downs - 1) % TAPE];
         uint64_t before = snapshots_of(scenario, down.client);
         // The copy acknowledges a datagram that was never sent: ack follows kind, cid and seq.
-        down.bytes[9 + 3] ^= 0x40;
-        attack_client(scenario, down.client, down.bytes, down.size);
-        down.bytes[9 + 3] ^= 0x40;
+        down.opened[9 + 3] ^= 0x40;
+        attack_client(scenario, down.client, down.opened, down.size);
+        down.opened[9 + 3] ^= 0x40;
         enum hc_status status =
             give(scenario, &down, hc_sim_client_now(scenario->sim, down.client));
         ck_assert_int_eq(status, HC_OK);
@@ -391,16 +354,16 @@ START_TEST(a_forged_copy_that_arrives_first_does_not_displace_the_true_snapshot)
 END_TEST
 
 START_TEST(a_client_that_sends_mangled_datagrams_disturbs_no_other) {
-    static struct tape tape;
+    static struct hc_sim_tape tape;
     struct scenario *scenario = begin(166, &tape);
     struct hc_rng rng = hc_rng_init(166, 1);
     hc_player victim = hc_client_player(hc_sim_client(scenario->sim, 0), 0);
     for (unsigned n = 0; n < 2000; n++) {
-        struct taped *taped = &tape.up[hc_rng_below(&rng, TAPE)];
+        struct hc_sim_taped *taped = &tape.up[hc_rng_below(&rng, TAPE)];
         struct hc_address from = hc_sim_address(scenario->sim, 0);
         if (taped->size > HC_DATA_BODY_AT && taped->client == 0) {
             uint8_t bytes[HC_DATAGRAM_MAX];
-            memcpy(bytes, taped->bytes, taped->size);
+            memcpy(bytes, taped->opened, taped->size);
             for (unsigned flips = 1 + hc_rng_below(&rng, 4); flips > 0; flips--)
                 bytes[5 + hc_rng_below(&rng, (uint32_t)taped->size - 5)] ^=
                     (uint8_t)(1u << hc_rng_below(&rng, 8));
