@@ -112,7 +112,7 @@ static inline void add_cells(const struct hc_grid_shape *shape, struct hc_grid g
 }
 
 /// Writes the entities of the query's buckets that are within `reach` of `a` or `b` to `found`;
-/// returns their number. The lists take turns, so that their cache misses overlap.
+/// returns their number. The lists alternate, so that their cache misses overlap.
 static inline uint32_t search(struct hc_grid grid, struct query *query, const int64_t a[2],
                               const int64_t b[2], uint32_t reach, hc_entity *found) {
     uint32_t count = 0;

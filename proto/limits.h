@@ -84,7 +84,7 @@ enum {
     HC_PATH_STALL_US = 300000, ///< an address stalls that acks nothing for this and 2 round trips
     HC_PATH_STALL_MOST_US = 1000000, ///< the most that these are together
     HC_PATH_STALL_SEQS = 32,    ///< an address also stalls that acks fewer than half of so many
-    HC_PATH_SILENT_US = 150000, ///< an address that sends nothing for this loses its turn
+    HC_PATH_SILENT_US = 150000, ///< an address that sends nothing for this loses its term
     HC_PATH_HOME_US = 10000000, ///< an address in use for this long becomes the home
     HC_PATH_BODY_MAX = 512,     ///< bytes of a body without SNAPSHOT after a move
     HC_PATH_WIDEN_US = 1000000, ///< from one larger body to the next, until one is acked

@@ -238,7 +238,7 @@ static hc_unit get_gap(struct hc_bits_reader *bits, const struct hc_world *world
 /// Appends the runs of units of `base` that are sent against it, all but `others` of the units.
 static void put_again(struct hc_bits_writer *bits, const struct hc_snapshot_set *base,
                       const struct hc_snapshot_unit *units, uint32_t count, uint32_t others) {
-    uint16_t runs[HC_SNAPSHOT_UNITS_MAX + 1]; // sent and skipped ones by turns
+    uint16_t runs[HC_SNAPSHOT_UNITS_MAX + 1]; // sent and skipped ones alternate
     uint32_t run = 0, sum = 0;
     bool all = count - others == base->count;
     if (base->count > 0)

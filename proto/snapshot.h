@@ -37,7 +37,7 @@
 /// encoded against a baseline.
 ///
 /// The runs of `again` go through the units of the newest baseline in order: sent ones against it
-/// and skipped ones by turns. The units that are named after them have other baselines. The values
+/// and skipped ones alternate. The units that are named after them have other baselines. The values
 /// follow in the order of their units; a dropped unit has none.
 ///
 /// A datagram is filled in this order, as its bandwidth allows. Any bits read as values in their

@@ -323,7 +323,7 @@ void hc_sv_handshake_reset(struct hc_server *server, const struct hc_address *fr
         return;
     }
     server->stats.resets++;
-    // The client's reset token may be of either key. A RESET carries one, so the keys take turns.
+    // The client's reset token may be of either key. A RESET carries one, so the keys alternate.
     hc_sv_admission_reset_token(&server->admission, seq, cid, from, reset.token);
     hc_sv_outbox_reply(&server->outbox, from, reply, hc_datagram_put_reset(&reset, reply));
 }

@@ -24,17 +24,17 @@ static const uint8_t *name_of(const struct hc_sv_clients *clients,
     return player->npc ? player->npc_name : clients->peers[player->peer - 1].user.name;
 }
 
-/// Appends the name of the player in this slot if the client lacks it; `look`: what it sees.
+/// Appends the name of the player in this slot if the client lacks it; `sight`: what it sees.
 static void add_lacking(struct hc_sv_lacking *lacking, const struct hc_sv_clients *clients,
                         const struct hc_sv_replicator *replicator,
                         const struct hc_sv_client *client, const struct hc_sv_slot *slot,
-                        const struct hc_sv_interest_look *look) {
+                        const struct hc_sv_interest_sight *sight) {
     hc_player player = hc_unit_player(replicator->config.world, slot->unit);
     const struct hc_sv_player *now = &clients->players.slots[player];
     if (slot->name.acked && slot->name.number == now->name_number)
         return;
     const uint8_t *known = name_of(clients, &replicator->roster, client, player);
-    if (known == NULL || hc_name_size(known) == 0 || !hc_sv_interest_in_view(look, slot->unit))
+    if (known == NULL || hc_name_size(known) == 0 || !hc_sv_interest_in_view(sight, slot->unit))
         return;
     struct hc_player_name *name = &lacking->names[lacking->count];
     *name = (struct hc_player_name){.player = player, .since = now->named};
@@ -52,12 +52,12 @@ static void gather(struct hc_sv_lacking *lacking, const struct hc_sv_clients *cl
     if (slot == NULL)
         return;
     hc_tick tick = hc_tick_max(client->shown, hc_timeline_oldest(timeline));
-    struct hc_sv_interest_look look;
-    hc_sv_interest_look_at(&client->interest, timeline, tick, client->own, client->own_count,
-                           &look);
+    struct hc_sv_interest_sight sight;
+    hc_sv_interest_sight_at(&client->interest, timeline, tick, client->own, client->own_count,
+                            &sight);
     for (; slot != NULL && lacking->count < HC_NAMES_EACH;
          slot = next_player(&client->interest.view, world, slot))
-        add_lacking(lacking, clients, replicator, client, slot, &look);
+        add_lacking(lacking, clients, replicator, client, slot, &sight);
 }
 
 /// Microseconds after which a NAMES that is not acked is lost (RFC 6298).

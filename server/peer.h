@@ -103,7 +103,7 @@ struct hc_sv_peer {
     bool snapshot_due;
     bool snapshot_starved;  ///< the newest one found too little bandwidth: one is due at every tick
     uint8_t snapshot_every; ///< the client is sent one in this many of its snapshots
-    hc_tick snapshot_tick;  ///< to be shown when its turn was last asked for
+    hc_tick snapshot_tick;  ///< to be shown when a snapshot was last asked for
     int32_t snapshot_credit; ///< snapshots that it lacks, in ticks times snapshots a second
     uint32_t forged;         ///< datagrams of this tick that named it and could not be opened
     hc_tick active_at;       ///< head when an input last differed from the one before

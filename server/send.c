@@ -38,7 +38,8 @@ static void put_ticket(struct hc_sv_peer *peer, struct hc_writer *body, uint64_t
 }
 
 /// Writes messages, the ticket and names. They have a minimum of room, because snapshots would take
-/// all of a low bandwidth. The excess is a debt to the bandwidth, and a snapshot has the next turn.
+/// all of a low bandwidth. The excess is a debt to the bandwidth, and a snapshot goes before the
+/// next ones.
 static void put_messages(struct hc_server *server, struct hc_sv_peer *peer, struct hc_writer *body,
                          size_t room, uint64_t now_us) {
     hc_sv_desync_put(&server->world, peer, body);

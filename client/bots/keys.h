@@ -19,6 +19,6 @@ void hc_cl_keys_init(struct hc_cl_keys *keys, uint64_t seed, uint32_t number);
 const void *hc_cl_keys_choose(struct hc_cl_keys *keys, const struct hc_game *game, hc_tick tick,
                               uint32_t tick_rate);
 
-/// Whether the user `number` presses keys at `tick`: for `percent` of the time, in turns of 2 s.
+/// Whether the user `number` presses keys at `tick`: for `percent` of the time, in spans of 2 s.
 bool hc_cl_keys_active(uint64_t seed, uint32_t number, hc_tick tick, uint32_t tick_rate,
                        uint32_t percent);

@@ -284,7 +284,7 @@ uint64_t hc_cl_handshake_deadline(const struct hc_cl_handshake *handshake) {
     return deadline_us;
 }
 
-/// Writes CONNECT with the next cookie; another one is due while cookies are left in this turn.
+/// Writes CONNECT with the next cookie; another one is due while cookies are left.
 static size_t send_connect(struct hc_cl_handshake *handshake, const struct hc_connection *before,
                            uint8_t out[static HC_DATAGRAM_MAX]) {
     const struct hc_client_config *config = handshake->config;

@@ -21,7 +21,7 @@ struct hc_cl_attempt {
     uint8_t secret[HC_EXCHANGE_KEY_SIZE]; ///< The ephemeral secret key; zeros after its use.
     uint8_t key[HC_EXCHANGE_KEY_SIZE];    ///< The ephemeral public key.
     bool has_cookie;                      ///< CONNECT is being sent, else HELLO.
-    struct hc_datagram_cookie cookies[HC_COOKIES]; ///< CONNECT is sent with each in turn.
+    struct hc_datagram_cookie cookies[HC_COOKIES]; ///< CONNECT is sent with one after another.
     uint32_t cookie_count;                         ///< The number of stored cookies.
     uint32_t cookies_came;                         ///< The number of cookies received since HELLO.
     uint32_t cookie_turn;                          ///< The next CONNECT carries this cookie.

@@ -104,7 +104,7 @@ static uint32_t await_answer(struct search *search, uint32_t asked, uint64_t end
     return search->count;
 }
 
-/// Asks the addresses in turn until one answers, and returns it; `count`: none did.
+/// Asks one address after another until one answers, and returns it; `count`: none did.
 static uint32_t ask(struct search *search, uint64_t patience_us) {
     uint8_t hello[HC_DATAGRAM_HELLO_SIZE];
     uint64_t now_us = hc_clock_us(), end_us = now_us + patience_us;

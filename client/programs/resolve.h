@@ -16,7 +16,7 @@ struct hc_cl_resolve_wish {
 };
 
 /// Resolves a name; may ask a name server. Of several addresses it chooses the one from which the
-/// server answers: it sends HELLO to each in turn, again and again, until one answers (after
+/// server answers: it sends HELLO to one after another, again and again, until one answers (after
 /// RFC 8305, section 5). False: failed, or none answered, and `why` is a sentence.
 bool hc_cl_resolve(const struct hc_cl_resolve_wish *wish, struct hc_cl_udp_peer *peer, char *why,
                    size_t why_size);

@@ -17,7 +17,7 @@
 #include <time.h>
 
 enum {
-    PERIOD_US = 100000, ///< between two looks at the call in progress
+    PERIOD_US = 100000, ///< between two checks of the call in progress
     WAIT_S = 60,        ///< seconds that a call may take without the processor
     GAMES = 2,          ///< plugins of a process
     STACK = 128 << 10,  ///< bytes for the handlers, because a call may have used up the stack
@@ -35,8 +35,8 @@ static struct {
     pthread_t thread;                 ///< of the call in progress
     sigjmp_buf back;                  ///< where the call in progress goes on when it ends
     volatile sig_atomic_t calling;    ///< a call is in progress
-    volatile sig_atomic_t is_fresh;   ///< the call in progress has begun since the last look
-    struct timespec since, cpu_since; ///< the first look at it
+    volatile sig_atomic_t is_fresh;   ///< the call in progress has begun since the last check
+    struct timespec since, cpu_since; ///< the first check of it
     unsigned most_s;
     struct hc_guard_end end; ///< of the last call that did not return
     char failed[240];        ///< assertion that ended that call

@@ -1,4 +1,4 @@
-/// Owns the control thread's events: signals, files that are read again, the looks at the workers.
+/// Owns the control thread's events: signals, files that are read again, the checks of the workers.
 #define _GNU_SOURCE
 
 #include "server/daemon/control.h"
@@ -21,11 +21,11 @@
 #include <unistd.h>
 
 enum {
-    LOOK_US = 100000,    ///< interval of the looks at the workers
-    HANG_US = 2000000,   ///< a call into a match that lasts so long hangs, after HANG_LOOKS
-    HANG_LOOKS = 20,     ///< looks that find a call before it hangs: a process may stand still
-    STOP_LOOKS = 40,     ///< looks that a stop may take, before ENDS_LOOKS holds
-    ENDS_LOOKS = 5,      ///< looks that find a call before the end waits no longer for it
+    CHECK_US = 100000,   ///< interval of the checks of the workers
+    HANG_US = 2000000,   ///< a call into a match that lasts so long hangs, after HANG_CHECKS
+    HANG_CHECKS = 20,    ///< checks that find a call before it hangs: a process may stand still
+    STOP_CHECKS = 40,    ///< checks that a stop may take, before ENDS_CHECKS holds
+    ENDS_CHECKS = 5,     ///< checks that find a call before the end waits no longer for it
     ANSWER_US = 500000,  ///< a report waits so long for the workers' counts
     SECOND_US = 1000000, ///< interval of lines about the placement and the clock
     FILE_SLOW_MS = 5000, ///< a slower reading of a file is logged
@@ -71,7 +71,7 @@ static void meet_hang(struct hc_sv_control *control, unsigned index, unsigned ma
     if (!hc_sv_watchdog_find(setting->watchdog, &worker->runner->watch, &hang))
         return;
     if (hc_sv_worker_replace(worker, seen->since_us))
-        *seen = (struct hc_sv_control_seen){.looks = 0};
+        *seen = (struct hc_sv_control_seen){.checks = 0};
     else
         seen->match = (uint16_t)match;
     if (setting->placement == NULL)
@@ -81,38 +81,39 @@ static void meet_hang(struct hc_sv_control *control, unsigned index, unsigned ma
     pthread_mutex_unlock(setting->placement_lock);
 }
 
-/// Looks at a call of worker `index`, or for it; true: the call is found to last too long.
-static bool look_at(struct hc_sv_control *control, unsigned index, const struct hc_sv_watch *watch,
-                    struct hc_sv_control_seen *seen, uint64_t now) {
+/// Checks a call of worker `index`, or for it; true: the call is found to last too long.
+static bool check_call(struct hc_sv_control *control, unsigned index,
+                       const struct hc_sv_watch *watch, struct hc_sv_control_seen *seen,
+                       uint64_t now) {
     uint64_t since_us = hc_sv_watch_since(watch);
     if (since_us != seen->since_us) {
         if (seen->match != 0)
             log_end(control, index, seen->match, seen->since_us);
         *seen = (struct hc_sv_control_seen){.since_us = since_us};
     }
-    seen->looks++;
-    return since_us != 0 && seen->match == 0 && seen->looks > HANG_LOOKS &&
+    seen->checks++;
+    return since_us != 0 && seen->match == 0 && seen->checks > HANG_CHECKS &&
            hc_since(since_us, now) >= HANG_US;
 }
 
-/// Looks at the call that a worker makes.
-static void look_at_worker(struct hc_sv_control *control, unsigned index, uint64_t now) {
+/// Checks the call that a worker makes.
+static void check_worker(struct hc_sv_control *control, unsigned index, uint64_t now) {
     const struct hc_sv_watch *watch = &control->workers[index].runner->watch;
     struct hc_sv_control_seen *seen = &control->seen[index];
-    if (!look_at(control, index, watch, seen, now))
+    if (!check_call(control, index, watch, seen, now))
         return;
     unsigned match = atomic_load_explicit(&watch->match, memory_order_relaxed);
     if (hc_sv_watch_since(watch) == seen->since_us)
         meet_hang(control, index, match, now); // otherwise the number may be of the next call
 }
 
-/// Looks at the call that makes the next world of match `number`. The match has its former world
+/// Checks the call that makes the next world of match `number`. The match has its former world
 /// meanwhile, where clients may join.
-static void look_at_maker(struct hc_sv_control *control, unsigned number, uint64_t now) {
+static void check_maker(struct hc_sv_control *control, unsigned number, uint64_t now) {
     unsigned index = hc_sv_worker_of(number, control->options->workers);
     const struct hc_sv_watch *watch = &hc_sv_worker_match(control->workers, number)->maker_watch;
     struct hc_sv_control_seen *seen = &control->makers[number - 1];
-    if (!look_at(control, index, watch, seen, now))
+    if (!check_call(control, index, watch, seen, now))
         return;
     const struct hc_sv_hang hang = {.worker = index,
                                     .match = (uint16_t)number,
@@ -153,8 +154,8 @@ static void each_hang(struct hc_sv_control *control,
 /// Whether the daemon ends without this worker.
 static bool gives_up(const struct hc_sv_control *control, unsigned index) {
     const struct hc_sv_control_seen *seen = &control->seen[index];
-    if (atomic_load(&control->run.ends) || control->stop_looks >= STOP_LOOKS)
-        return seen->since_us != 0 && seen->looks >= ENDS_LOOKS;
+    if (atomic_load(&control->run.ends) || control->stop_checks >= STOP_CHECKS)
+        return seen->since_us != 0 && seen->checks >= ENDS_CHECKS;
     return control->stopping && seen->match != 0;
 }
 
@@ -325,7 +326,7 @@ static void on_notice(evutil_socket_t descriptor, short events, void *context) {
     uint64_t count;
     (void)events;
     ssize_t size = read(descriptor, &count, sizeof(count));
-    (void)size; // nothing to read: a look came first
+    (void)size; // nothing to read: a check came first
     int end = atomic_load(&control->run.end);
     if (end != HC_SV_RUN_GOES_ON)
         stop(control, end == HC_SV_RUN_TICKS ? "--ticks" : "a world has no more ticks", false);
@@ -340,7 +341,7 @@ static void on_ticked(evutil_socket_t descriptor, short events, void *context) {
     stop(context, "--ticks", false);
 }
 
-// ---- Looks --------------------------------------------------------------------------------------
+// ---- Checks -------------------------------------------------------------------------------------
 
 /// Logs that the wall clock was set, or is right again.
 static void log_clock(const struct hc_sv_match_setting *setting) {
@@ -373,23 +374,23 @@ static void log_second(struct hc_sv_control *control, uint64_t now) {
     hc_sv_status_log_remembered(&control->placed, control->log, &placed);
 }
 
-static void on_look(evutil_socket_t descriptor, short events, void *context) {
+static void on_check(evutil_socket_t descriptor, short events, void *context) {
     struct hc_sv_control *control = context;
     uint64_t now = hc_clock_us();
     (void)descriptor;
     (void)events;
     for (unsigned i = 0; i < control->options->workers; i++) {
         hc_sv_worker_collect(&control->workers[i], on_returned, control);
-        look_at_worker(control, i, now);
+        check_worker(control, i, now);
     }
     for (unsigned number = 1; number <= control->options->matches; number++)
-        look_at_maker(control, number, now);
-    control->stop_looks += control->stopping;
+        check_maker(control, number, now);
+    control->stop_checks += control->stopping;
     log_second(control, now);
     hc_sv_log_advance(control->log);
     log_if_answered(control);
     end_if_over(control);
-    hc_loop_arm(control->look, now + LOOK_US, now);
+    hc_loop_arm(control->check, now + CHECK_US, now);
 }
 
 // ---- Files --------------------------------------------------------------------------------------
@@ -554,11 +555,11 @@ bool hc_sv_control_watch(struct hc_sv_control *control) {
     }
     control->noticed =
         event_new(base, control->run.notice, EV_READ | EV_PERSIST, on_notice, control);
-    control->look = evtimer_new(base, on_look, control);
+    control->check = evtimer_new(base, on_check, control);
     control->ticked = evtimer_new(base, on_ticked, control);
     control->unanswered = evtimer_new(base, on_unanswered, control);
     good = hc_loop_add(control->noticed) && good;
-    return good && control->look != NULL && control->ticked != NULL &&
+    return good && control->check != NULL && control->ticked != NULL &&
            control->unanswered != NULL && open_readers(control);
 }
 
@@ -567,9 +568,10 @@ static void log_abandoned(struct hc_sv_control *control, const struct hc_sv_hang
     json_t *fields = json_pack(
         "{s:i, s:I, s:s}", "worker", (int)hang->worker, "lasted_ms",
         (json_int_t)(hc_since(hang->since_us, hc_clock_us()) / 1000), "why",
-        hang->makes ? "the daemon ends, and the next world of the match did not begin"
-                    : "the daemon ends, but a turn of the match does not: its clients are not "
-                      "told");
+        hang->makes
+            ? "the daemon ends, and the next world of the match did not begin"
+            : "the daemon ends, but a call into the match does not return: its clients are not "
+              "told");
     name_match(control, fields, hang->match);
     hc_sv_log_event(control->log, HC_SV_LOG_ERROR, "match-abandoned", fields);
 }
@@ -577,7 +579,7 @@ static void log_abandoned(struct hc_sv_control *control, const struct hc_sv_hang
 void hc_sv_control_run(struct hc_sv_control *control) {
     const struct hc_sv_options *options = control->options;
     uint64_t now = hc_clock_us();
-    hc_loop_arm(control->look, now, now);
+    hc_loop_arm(control->check, now, now);
     if (options->ticks != 0 && options->matches > 1)
         hc_loop_arm(control->ticked,
                     control->setting->began_us +
@@ -593,7 +595,7 @@ void hc_sv_control_close(struct hc_sv_control *control) {
     for (unsigned i = 0; i < HC_SV_CONTROL_SIGNALS; i++)
         hc_loop_free_event(control->signals[i]);
     hc_loop_free_event(control->noticed);
-    hc_loop_free_event(control->look);
+    hc_loop_free_event(control->check);
     hc_loop_free_event(control->ticked);
     hc_loop_free_event(control->unanswered);
     hc_sv_owner_file_reader_close(control->keys_reader);

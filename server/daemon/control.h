@@ -15,7 +15,7 @@ enum { HC_SV_CONTROL_SIGNALS = 6 };
 /// The call into a match that a thread makes, as the control thread has found it.
 struct hc_sv_control_seen {
     uint64_t since_us; ///< when it began; 0: there was none
-    unsigned looks;    ///< that found it
+    unsigned checks;   ///< that found it
     uint16_t match;    ///< of one that hangs and whose worker got no other thread; 0: it is not so
 };
 
@@ -28,15 +28,15 @@ struct hc_sv_control {
     struct event_base *base;
     struct event *signals[HC_SV_CONTROL_SIGNALS];
     struct event *noticed;                          ///< the workers have something to tell
-    struct event *look;                             ///< the next look at the workers
+    struct event *check;                            ///< the next check of the workers
     struct event *ticked;                           ///< --ticks of several matches are over
     struct event *unanswered;                       ///< a report waits no longer for the workers
     struct hc_sv_owner_file_reader *keys_reader;    ///< NULL in --dev
     struct hc_sv_owner_file_reader *refused_reader; ///< NULL without --refused
     bool stopping;
-    unsigned stop_looks;        ///< since then
+    unsigned stop_checks;       ///< since then
     struct hc_sv_status placed; ///< the log lines of the placement
-    uint64_t second_us;         ///< when what is logged once a second was looked at
+    uint64_t second_us;         ///< when what is logged once a second was checked
     uint64_t began_cpu_us;      ///< processor time of the process when the workers began
     uint64_t asked;             ///< the newest number of an order to publish
     bool asks;                  ///< a report waits for the answers

@@ -1,4 +1,4 @@
-/// Owns the creation of doors, and the turns among those of a worker.
+/// Owns the creation of doors, and the order in which those of a worker are read.
 #include "server/daemon/doors.h"
 
 #include "hindcast/check.h"
@@ -82,7 +82,7 @@ struct hc_sv_batch hc_sv_doors_receive(struct hc_sv_doors *doors, enum hc_sv_doo
         batch.count = door->kind->receive(door, lane);
     batch.more = batch.count == hc_sv_door_batch(lane);
     if (batch.more)
-        return batch; // the same door has the next turn
+        return batch; // the same door is read next
     doors->next[lane] = (doors->next[lane] + 1) % doors->count;
     batch.more = doors->next[lane] != 0;
     return batch;

@@ -1,4 +1,4 @@
-/// The doors of a worker: it receives from all of them in turn, and each datagram that it sends
+/// The doors of a worker: it receives from one after another, and each datagram that it sends
 /// leaves by the door of its destination.
 ///
 /// Doors are created here alone. Another kind of door is another file like server/daemon/udp.c and
@@ -41,7 +41,7 @@ void hc_sv_doors_go_on(struct hc_sv_doors *doors, const struct hc_sv_doors *befo
 /// all have ended.
 void hc_sv_doors_close(struct hc_sv_doors *doors);
 
-/// Receives a batch of a lane from the door whose turn it is.
+/// Receives a batch of a lane from the door that is read next.
 struct hc_sv_batch hc_sv_doors_receive(struct hc_sv_doors *doors, enum hc_sv_door_lane lane);
 
 /// Room of HC_DATAGRAM_MAX bytes for the next datagram to send.

@@ -17,7 +17,7 @@
 enum {
     EMPTY_US = 2000000,   ///< a match without clients gets another world after this: until then the
                           ///< last ones repeat their CLOSE
-    JOIN_EACH_US = 10000, ///< between two looks at the maker of a world
+    JOIN_EACH_US = 10000, ///< between two checks of the maker of a world
     SEED_BITS = 53,       ///< of a seed: every JSON reader reads these exactly
     REMEMBERED_MIN = 512, ///< users whose used tokens a match remembers, at least
     LOAD_SCALE = 256,     ///< hc_sv_match.load_scale of a match that has the worker for itself

@@ -55,7 +55,7 @@ struct hc_sv_match {
     uint16_t number;           ///< [1, matches]
     uint16_t shown;            ///< number in the log; 0: none, because the match is the only one
     bool lasts;                ///< the match's world is the only one of the daemon
-    uint32_t phase_us;         ///< of its ticks within the daemon's, so that matches take turns
+    uint32_t phase_us; ///< of its ticks within the daemon's, so that matches are spread over it
     struct hc_sv_watch *watch; ///< the watch of the thread that calls the server
     bool away;                 ///< a call into the match hangs in a former thread of the worker
     atomic_bool back;          ///< the former thread has left the match, which need not be away
@@ -142,8 +142,8 @@ void hc_sv_match_renew_deadline(struct hc_sv_match *match);
 /// Runs the ticks that are due at `now_us`; true: there were any. They are counted.
 bool hc_sv_match_advance(struct hc_sv_match *match, uint64_t now_us);
 
-/// Ends a turn with a tick that took `work_us`: records it, logs what is due, and gives the server
-/// the time that it worked.
+/// Ends the work of a tick, which took `work_us`: records it, logs what is due, and gives the
+/// server the time that it worked.
 void hc_sv_match_end_tick(struct hc_sv_match *match, uint64_t work_us, uint64_t now_us);
 
 /// Receives and drops the messages of the clients: a plugin has no rule for them.

@@ -25,7 +25,7 @@ struct hc_sv_status {
     struct hc_sv_status_line denials[HC_DENY_REASONS_END], builds, ticks, inputs;
     struct hc_sv_status_remembered {
         bool filling, full; ///< a line about it was logged
-        uint64_t forgotten; ///< count of forgotten users at the last look
+        uint64_t forgotten; ///< count of forgotten users at the last check
     } remembered;
 };
 

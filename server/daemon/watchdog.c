@@ -81,7 +81,7 @@ static void log_hang(const struct hc_sv_watchdog *watchdog, const struct hc_sv_h
     char why[HC_PLACE_TEXT + 64];
     snprintf(why, sizeof(why), "%s: it is in %s",
              hang->makes ? "the next world of the match does not begin"
-                         : "a turn of the match does not end",
+                         : "a call into the match does not return",
              place);
     json_t *fields =
         json_pack("{s:i, s:I, s:s}", "worker", (int)hang->worker, "lasted_ms",

@@ -281,7 +281,7 @@ static void note_work(struct hc_sv_match *match) {
     match->advance_us = match->send_us = match->other_us = 0;
 }
 
-/// Does what is due for one match at `now`, when its turn begins. True: it had a tick.
+/// Does what is due for one match at `now`, when its work begins. True: it had a tick.
 static bool run_match(struct hc_sv_worker *worker, struct hc_sv_match *match, uint64_t now) {
     uint64_t begun = hc_clock_us();
     bool ticked = hc_sv_match_advance(match, now);
@@ -367,7 +367,7 @@ static void on_timer(evutil_socket_t descriptor, short events, void *context) {
     turn(context, hc_clock_us());
 }
 
-/// Receives HELLOs and CONNECTs in turn, so that neither delays the other, until both lanes are
+/// Receives HELLOs and CONNECTs alternately, so that neither delays the other, until both lanes are
 /// empty, the timer is due, or their time budget is used up. The rest waits in the receive buffers.
 /// A CLOSE that arrived before a CONNECT is read before it, and frees its place. Handshakes are not
 /// counted as work: ticks go before them, so a flood of them is no overload.

@@ -75,7 +75,7 @@ static uint32_t gather_tick(struct hc_sv_builder *builder, hc_tick at, hc_tick e
     hc_sv_places showing = hc_sv_sent_log_showing(&client->sent_log, at);
     bool all = looks_anew(builder, &row, equal), looks = false;
     bool changed = all || hc_timeline_changed(builder->timeline, at) > equal;
-    struct hc_sv_interest_look look;
+    struct hc_sv_interest_sight sight;
     for (uint32_t i = 0; i < builder->selection_count && count < most; i++) {
         const struct hc_sv_selection *selection = &builder->selections[i];
         hc_unit unit = selection->name.unit;
@@ -94,10 +94,10 @@ static uint32_t gather_tick(struct hc_sv_builder *builder, hc_tick at, hc_tick e
             (held.value_id == 0 && !held.sent && !builder->sends_unreceived))
             continue;
         if (!looks)
-            hc_sv_interest_look_at(&client->interest, builder->timeline, at, client->own,
-                                   client->own_count, &look);
+            hc_sv_interest_sight_at(&client->interest, builder->timeline, at, client->own,
+                                    client->own_count, &sight);
         looks = true;
-        if (!hc_sv_interest_in_view(&look, unit)) {
+        if (!hc_sv_interest_in_view(&sight, unit)) {
             HC_MARK("correction-out-of-view");
             continue;
         }

@@ -8,8 +8,8 @@
 
 enum { BUCKETS_MIN = 16 };
 
-/// Cells as wide as the view, or down to half of it: a look comes upon nine to sixteen, which reach
-/// little farther than the view.
+/// Cells as wide as the view, or down to half of it: a sight comes upon nine to sixteen, which
+/// reach little farther than the view.
 static struct hc_grid_shape shape_of(const struct hc_world *world) {
     struct hc_grid_shape shape = hc_grid_shape(world);
     shape.shift = 0;

@@ -1,4 +1,4 @@
-/// The index: the positions of the newest ticks of looks, for all clients.
+/// The index: the positions of the newest ticks of sights, for all clients.
 #pragma once
 
 #include "common/grid.h"
@@ -16,15 +16,15 @@ struct hc_sv_index_tick {
     hc_unit *everywhere; ///< [unowned units] in every view: alive, unowned, without a position
 };
 
-/// The positions of the newest ticks of looks, for all clients.
+/// The positions of the newest ticks of sights, for all clients.
 struct hc_sv_index {
     const struct hc_world *world;
     struct hc_grid_shape shape;                       ///< with buckets for all entities
     uint32_t placed;                                  ///< entities in the grid that was filled last
     struct hc_sv_index_tick ticks[HC_SV_INDEX_TICKS]; ///< by tick
-    uint32_t stamp;                                   ///< of the present look
-    uint32_t *stamps; ///< [units] the newest look that came upon the unit
-    hc_unit *found;   ///< [units] of the present look
+    uint32_t stamp;                                   ///< of the present sight
+    uint32_t *stamps; ///< [units] the newest sight that came upon the unit
+    hc_unit *found;   ///< [units] of the present sight
 };
 
 /// Lays the index out from `base` (NULL: only measures); returns the bytes needed. `world` is

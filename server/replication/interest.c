@@ -53,31 +53,31 @@ static void open_eyes(struct hc_sv_interest *interest, const struct hc_timeline 
     }
 }
 
-void hc_sv_interest_look_at(const struct hc_sv_interest *interest,
-                            const struct hc_timeline *timeline, hc_tick tick, const hc_player *own,
-                            unsigned own_count, struct hc_sv_interest_look *look) {
+void hc_sv_interest_sight_at(const struct hc_sv_interest *interest,
+                             const struct hc_timeline *timeline, hc_tick tick, const hc_player *own,
+                             unsigned own_count, struct hc_sv_interest_sight *sight) {
     const struct hc_world *world = interest->world;
-    look->world = world;
-    look->own = own;
-    look->own_count = own_count;
-    look->presence = hc_timeline_presence(timeline, tick);
-    look->states = hc_timeline_states(timeline, tick);
-    look->everything = own_count == 0 || (world->game->view == 0 && world->game->hides == NULL);
-    look->by_distance = world->game->view != 0 && world->game->hides == NULL;
-    look->eye_count = 0;
-    for (unsigned i = 0; i < own_count && !look->everything; i++) {
-        struct hc_sv_interest_eye *eye = &look->eyes[look->eye_count];
-        bool looks = open_eye(world, own[i], look->presence, look->states, eye);
-        if (!looks && interest->eyes[i].player == own[i]) {
+    sight->world = world;
+    sight->own = own;
+    sight->own_count = own_count;
+    sight->presence = hc_timeline_presence(timeline, tick);
+    sight->states = hc_timeline_states(timeline, tick);
+    sight->everything = own_count == 0 || (world->game->view == 0 && world->game->hides == NULL);
+    sight->by_distance = world->game->view != 0 && world->game->hides == NULL;
+    sight->eye_count = 0;
+    for (unsigned i = 0; i < own_count && !sight->everything; i++) {
+        struct hc_sv_interest_eye *eye = &sight->eyes[sight->eye_count];
+        bool sees = open_eye(world, own[i], sight->presence, sight->states, eye);
+        if (!sees && interest->eyes[i].player == own[i]) {
             *eye = interest->eyes[i];
-            looks = true;
+            sees = true;
         }
-        look->eye_count += looks;
+        sight->eye_count += sees;
     }
 }
 
-static const uint8_t *state_of(const struct hc_sv_interest_look *look, hc_entity entity) {
-    return look->states + (size_t)entity * look->world->stride;
+static const uint8_t *state_of(const struct hc_sv_interest_sight *sight, hc_entity entity) {
+    return sight->states + (size_t)entity * sight->world->stride;
 }
 
 /// The larger of the distances along x and y.
@@ -88,15 +88,16 @@ static int64_t apart(const struct hc_sv_interest_eye *eye, int64_t x, int64_t y)
 }
 
 /// Whether any own player sees the alive `entity` within `range` (0: however far it is).
-static bool sees_entity(const struct hc_sv_interest_look *look, hc_entity entity, uint32_t range) {
-    const struct hc_world *world = look->world;
-    const uint8_t *state = state_of(look, entity);
+static bool sees_entity(const struct hc_sv_interest_sight *sight, hc_entity entity,
+                        uint32_t range) {
+    const struct hc_world *world = sight->world;
+    const uint8_t *state = state_of(sight, entity);
     int64_t x = 0, y = 0;
     bool placed = range != 0 && hc_world_position(world, entity, state, &x, &y);
     if (range != 0 && !placed && world->owner_of[entity] != HC_NO_PLAYER)
         return false; // it shows nothing of where its owner is
-    for (unsigned i = 0; i < look->eye_count; i++) {
-        const struct hc_sv_interest_eye *eye = &look->eyes[i];
+    for (unsigned i = 0; i < sight->eye_count; i++) {
+        const struct hc_sv_interest_eye *eye = &sight->eyes[i];
         if (placed && apart(eye, x, y) > range)
             continue;
         if (world->game->hides == NULL ||
@@ -114,15 +115,15 @@ static uint32_t range_of(const struct hc_world *world, bool was) {
 }
 
 /// Whether the unit of `count` entities from `first` on is seen; `was`: it was before.
-static bool sees_unit(const struct hc_sv_interest_look *look, hc_entity first, uint32_t count,
+static bool sees_unit(const struct hc_sv_interest_sight *sight, hc_entity first, uint32_t count,
                       bool was) {
-    uint32_t range = range_of(look->world, was);
+    uint32_t range = range_of(sight->world, was);
     bool here = false;
     for (uint32_t i = 0; i < count; i++) {
-        if (look->presence[first + i] != HC_ALIVE)
+        if (sight->presence[first + i] != HC_ALIVE)
             continue;
         here = true;
-        if (sees_entity(look, (hc_entity)(first + i), range))
+        if (sees_entity(sight, (hc_entity)(first + i), range))
             return true;
     }
     return was && !here;
@@ -130,33 +131,33 @@ static bool sees_unit(const struct hc_sv_interest_look *look, hc_entity first, u
 
 /// Whether the alive `entity` is near the first own player: a short answer for most of the units in
 /// view, which are asked for at every tick that has inputs of them.
-static bool is_near(const struct hc_sv_interest_look *look, hc_entity entity) {
+static bool is_near(const struct hc_sv_interest_sight *sight, hc_entity entity) {
     int64_t x, y;
-    return look->by_distance && look->eye_count > 0 && look->presence[entity] == HC_ALIVE &&
-           hc_world_position(look->world, entity, state_of(look, entity), &x, &y) &&
-           apart(&look->eyes[0], x, y) <= range_of(look->world, true);
+    return sight->by_distance && sight->eye_count > 0 && sight->presence[entity] == HC_ALIVE &&
+           hc_world_position(sight->world, entity, state_of(sight, entity), &x, &y) &&
+           apart(&sight->eyes[0], x, y) <= range_of(sight->world, true);
 }
 
-bool hc_sv_interest_in_view(const struct hc_sv_interest_look *look, hc_unit unit) {
-    hc_player player = hc_unit_player(look->world, unit);
-    if (look->everything || unit == 0 || is_near(look, hc_unit_first(look->world, unit)))
+bool hc_sv_interest_in_view(const struct hc_sv_interest_sight *sight, hc_unit unit) {
+    hc_player player = hc_unit_player(sight->world, unit);
+    if (sight->everything || unit == 0 || is_near(sight, hc_unit_first(sight->world, unit)))
         return true;
-    for (unsigned i = 0; i < look->own_count; i++)
-        if (player == look->own[i])
+    for (unsigned i = 0; i < sight->own_count; i++)
+        if (player == sight->own[i])
             return true;
-    return sees_unit(look, hc_unit_first(look->world, unit), hc_unit_count(look->world, unit),
+    return sees_unit(sight, hc_unit_first(sight->world, unit), hc_unit_count(sight->world, unit),
                      true);
 }
 
 // ---- The set ------------------------------------------------------------------------------------
 
-/// Removes the seen units that are out of view at a look; `between`: the look is at a tick that was
-/// not shown, and they count as in view from `tick` on.
-static void check_seen(struct hc_sv_interest *interest, const struct hc_sv_interest_look *look,
+/// Removes the seen units that are out of view at a sight; `between`: the sight is at a tick that
+/// was not shown, and they count as in view from `tick` on.
+static void check_seen(struct hc_sv_interest *interest, const struct hc_sv_interest_sight *sight,
                        bool between, hc_tick tick) {
     struct hc_sv_slot *slot = hc_sv_view_slot(&interest->view, interest->view.first);
     for (; slot != NULL; slot = hc_sv_view_slot(&interest->view, slot->next)) {
-        if (!hc_sv_slot_sees(slot) || hc_sv_interest_in_view(look, slot->unit))
+        if (!hc_sv_slot_sees(slot) || hc_sv_interest_in_view(sight, slot->unit))
             continue;
         if (between)
             hc_sv_slot_out_of_view(slot, tick);
@@ -171,18 +172,18 @@ void hc_sv_interest_narrow(struct hc_sv_interest *interest, const struct hc_time
     hc_tick next = interest->tick == HC_NO_TICK ? tick : interest->tick + 1;
     open_eyes(interest, timeline, tick, own, own_count);
     for (hc_tick t = hc_tick_max(hc_tick_min(next, tick), oldest); t <= tick; t++) {
-        struct hc_sv_interest_look look;
-        hc_sv_interest_look_at(interest, timeline, t, own, own_count, &look);
-        if (!look.everything)
-            check_seen(interest, &look, t < tick, tick);
+        struct hc_sv_interest_sight sight;
+        hc_sv_interest_sight_at(interest, timeline, t, own, own_count, &sight);
+        if (!sight.everything)
+            check_seen(interest, &sight, t < tick, tick);
     }
     interest->tick = tick;
 }
 
-/// The units that one look finds, each once.
+/// The units that one sight finds, each once.
 struct finding {
     struct hc_sv_index *index;
-    const struct hc_sv_interest_look *look;
+    const struct hc_sv_interest_sight *sight;
     uint32_t count; ///< in index->found
 };
 
@@ -192,7 +193,7 @@ static void find_unit(struct finding *finding, hc_unit unit) {
     if (index->stamps[unit] == index->stamp)
         return;
     index->stamps[unit] = index->stamp;
-    if (sees_unit(finding->look, hc_unit_first(world, unit), hc_unit_count(world, unit), false))
+    if (sees_unit(finding->sight, hc_unit_first(world, unit), hc_unit_count(world, unit), false))
         index->found[finding->count++] = unit;
 }
 
@@ -209,7 +210,7 @@ static void find_near(struct finding *finding, const struct hc_sv_index_tick *at
                     find_unit(finding, hc_unit_of(finding->index->world, e));
 }
 
-/// Sorts the few units that a look finds.
+/// Sorts the few units that a sight finds.
 static void sort(hc_unit *units, uint32_t count) {
     for (uint32_t i = 1, at; i < count; i++) {
         hc_unit unit = units[i];
@@ -219,26 +220,26 @@ static void sort(hc_unit *units, uint32_t count) {
     }
 }
 
-/// Finds the units that are in view at the look and not seen yet, in ascending order, among those
-/// that the look has not come upon.
+/// Finds the units that are in view at the sight and not seen yet, in ascending order, among those
+/// that the sight has not come upon.
 static uint32_t find_all(struct hc_sv_index *index, const struct hc_timeline *timeline,
-                         hc_tick tick, const struct hc_sv_interest_look *look) {
-    struct finding finding = {.index = index, .look = look};
+                         hc_tick tick, const struct hc_sv_interest_sight *sight) {
+    struct finding finding = {.index = index, .sight = sight};
     if (index->world->game->view == 0) {
         for (uint32_t u = 1; u < hc_unit_total(index->world); u++)
             find_unit(&finding, (hc_unit)u);
         return finding.count;
     }
     const struct hc_sv_index_tick *at = hc_sv_index_at(index, timeline, tick);
-    for (unsigned i = 0; i < look->eye_count; i++)
-        find_near(&finding, at, &look->eyes[i]);
+    for (unsigned i = 0; i < sight->eye_count; i++)
+        find_near(&finding, at, &sight->eyes[i]);
     for (uint32_t i = 0; i < at->everywhere_count; i++)
         find_unit(&finding, at->everywhere[i]);
     sort(index->found, finding.count);
     return finding.count;
 }
 
-/// Begins a look, which has come upon the seen units and the referee.
+/// Begins a sight, which has come upon the seen units and the referee.
 static void begin_look(struct hc_sv_index *index, const struct hc_sv_interest *interest) {
     const struct hc_sv_slot *slot = hc_sv_view_slot(&interest->view, interest->view.first);
     if (++index->stamp == 0) { // after days
@@ -267,8 +268,8 @@ void hc_sv_interest_update(struct hc_sv_interest *interest, struct hc_sv_index *
                            const struct hc_timeline *timeline, hc_tick tick, const hc_player *own,
                            unsigned own_count) {
     hc_sv_interest_narrow(interest, timeline, tick, own, own_count);
-    struct hc_sv_interest_look look;
-    hc_sv_interest_look_at(interest, timeline, tick, own, own_count, &look);
+    struct hc_sv_interest_sight sight;
+    hc_sv_interest_sight_at(interest, timeline, tick, own, own_count, &sight);
     struct hc_sv_view *view = &interest->view;
     uint32_t *at = &view->first;
     see(view, &at, 0, 0);
@@ -277,13 +278,13 @@ void hc_sv_interest_update(struct hc_sv_interest *interest, struct hc_sv_index *
         see(view, &at, (hc_unit)(1 + own[i]), 0);
     }
     at = &view->first;
-    if (look.everything) {
+    if (sight.everything) {
         for (uint32_t u = 0; u < hc_unit_total(interest->world); u++)
             see(view, &at, (hc_unit)u, 0);
         return;
     }
     begin_look(index, interest);
-    uint32_t count = find_all(index, timeline, tick, &look);
+    uint32_t count = find_all(index, timeline, tick, &sight);
     for (uint32_t i = 0; i < count; i++)
         see(view, &at, index->found[i], tick);
 }

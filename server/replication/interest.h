@@ -7,8 +7,8 @@
 /// unit that the server never sent, however it is modified.
 ///
 /// A unit is seen when one of its alive entities is within view of an own player that it is not
-/// hidden from. A dead own player looks from its last place; one that was never alive does not
-/// look. An unowned entity without a position is in every view. While nothing of a unit is alive
+/// hidden from. A dead own player sees from its last place; one that was never alive does not
+/// see. An unowned entity without a position is in every view. While nothing of a unit is alive
 /// its state does not change: a client that saw it is sent its death and still knows it, no other
 /// client learns of it, and the place where it comes back decides anew. So nothing leaks about a
 /// player that joins, leaves or dies far away. A unit is seen as a whole: a client that sees a shot
@@ -18,8 +18,8 @@
 /// all clients share: its time depends on how many entities are near, not on the world's size.
 /// Only a client that sees everything, and a game that hides units but has no view, take time
 /// linear in the units. hc_sv_interest_narrow checks the seen units at every tick that is shown,
-/// and hc_sv_interest_look_at at every other tick of a snapshot, by the states of that tick: a unit
-/// that leaps out of view is not sent once more.
+/// and hc_sv_interest_sight_at at every other tick of a snapshot, by the states of that tick: a
+/// unit that leaps out of view is not sent once more.
 #pragma once
 
 #include "proto/datagram.h"
@@ -61,28 +61,28 @@ void hc_sv_interest_narrow(struct hc_sv_interest *interest, const struct hc_time
                            hc_tick tick, const hc_player *own, unsigned own_count);
 
 /// A view of one tick, from where the own players are at it or were last alive.
-struct hc_sv_interest_look {
+struct hc_sv_interest_sight {
     const struct hc_world *world;
     const hc_player *own; ///< borrowed
     unsigned own_count, eye_count;
-    struct hc_sv_interest_eye eyes[HC_OWN_PLAYERS_MAX]; ///< of the players that look
+    struct hc_sv_interest_eye eyes[HC_OWN_PLAYERS_MAX]; ///< of the players that see
     bool everything;                                    ///< everything is in view
     bool by_distance; ///< no unit is hidden from a player that is near it
     const uint8_t *presence, *states;
 };
 
-/// Looks at `tick` in [oldest, head] with these players; `*look` is valid until the timeline
-/// changes.
-void hc_sv_interest_look_at(const struct hc_sv_interest *interest,
-                            const struct hc_timeline *timeline, hc_tick tick, const hc_player *own,
-                            unsigned own_count, struct hc_sv_interest_look *look);
+/// Sets `*sight` to what these players see at `tick` in [oldest, head]. It is valid until the
+/// timeline changes.
+void hc_sv_interest_sight_at(const struct hc_sv_interest *interest,
+                             const struct hc_timeline *timeline, hc_tick tick, const hc_player *own,
+                             unsigned own_count, struct hc_sv_interest_sight *sight);
 
-/// Whether a seen unit is in view at the look's tick, the quarter included, or nothing of it is
+/// Whether a seen unit is in view at the sight's tick, the quarter included, or nothing of it is
 /// alive there.
-bool hc_sv_interest_in_view(const struct hc_sv_interest_look *look, hc_unit unit);
+bool hc_sv_interest_in_view(const struct hc_sv_interest_sight *sight, hc_unit unit);
 
 /// The distance at `tick` from the nearest own player's place at the last update to the unit's
 /// nearest alive entity: the larger of |dx| and |dy|, wire units. 0: the unit is own or has no
-/// position, or no player looks.
+/// position, or no player sees.
 uint32_t hc_sv_interest_distance(const struct hc_sv_interest *interest,
                                  const struct hc_timeline *timeline, hc_tick tick, hc_unit unit);

@@ -32,14 +32,14 @@ static void check_view(struct hc_sv_replicator *replicator, struct hc_sv_client 
     if (number == end)
         return;
     HC_ASSERT(tick >= hc_timeline_oldest(replicator->config.timeline)); // see keep_up
-    struct hc_sv_interest_look look;
-    hc_sv_interest_look_at(&client->interest, replicator->config.timeline, tick, client->own,
-                           client->own_count, &look);
+    struct hc_sv_interest_sight sight;
+    hc_sv_interest_sight_at(&client->interest, replicator->config.timeline, tick, client->own,
+                            client->own_count, &sight);
     struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
-    while (slot != NULL && number < end && !look.everything) {
+    while (slot != NULL && number < end && !sight.everything) {
         hc_unit unit = hc_sv_final_events_at(finals, number)->unit;
         if (unit == slot->unit && hc_sv_slot_sees(slot) && !slot->shown.own &&
-            slot->since <= tick && !hc_sv_interest_in_view(&look, unit)) {
+            slot->since <= tick && !hc_sv_interest_in_view(&sight, unit)) {
             HC_MARK("event-out-of-view");
             hc_sv_slot_out_of_view(slot, tick + 1);
         }

@@ -177,10 +177,10 @@ static bool sends_change(const struct hc_sv_builder *builder,
     if (change->tick < builder->header.tick || change->tick >= builder->header.as_of)
         return true;
     const struct hc_sv_client *client = builder->client;
-    struct hc_sv_interest_look look;
-    hc_sv_interest_look_at(&client->interest, builder->timeline, change->tick + 1, client->own,
-                           client->own_count, &look);
-    return hc_sv_interest_in_view(&look, unit);
+    struct hc_sv_interest_sight sight;
+    hc_sv_interest_sight_at(&client->interest, builder->timeline, change->tick + 1, client->own,
+                            client->own_count, &sight);
+    return hc_sv_interest_in_view(&sight, unit);
 }
 
 /// Adds a change; `at` is its place among the client's items, HC_SNAPSHOT_ROSTER_MAX: it is none.

@@ -66,16 +66,16 @@ static void limit_inputs(const struct hc_timeline *timeline, struct hc_sv_client
     const struct hc_sv_view *view = &client->interest.view;
     end = hc_tick_min(end, client->viewed_at + 1);
     for (hc_tick t = client->shown + 1; t < end; t++) {
-        struct hc_sv_interest_look look;
-        hc_sv_interest_look_at(&client->interest, timeline, t, client->own, client->own_count,
-                               &look);
+        struct hc_sv_interest_sight sight;
+        hc_sv_interest_sight_at(&client->interest, timeline, t, client->own, client->own_count,
+                                &sight);
         uint16_t before = (uint16_t)(t - client->shown);
         struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
-        if (look.everything)
+        if (sight.everything)
             return;
         for (; slot != NULL; slot = hc_sv_view_slot(view, slot->next))
             if (hc_sv_slot_sees(slot) && slot->shown.inputs > before &&
-                !hc_sv_interest_in_view(&look, slot->unit)) {
+                !hc_sv_interest_in_view(&sight, slot->unit)) {
                 HC_MARK("inputs-out-of-view");
                 slot->shown.inputs = before;
             }

@@ -36,7 +36,7 @@ struct hc_sv_values {
     uint32_t rows;     ///< ticks whose newest values are known
     uint32_t each;     ///< values in the ring for a unit
     uint32_t capacity; ///< values in the whole ring, a power of two
-    uint32_t in_use;   ///< the first of its places, which values take in turn
+    uint32_t in_use;   ///< the first of its places, which values take one after another
     uint32_t units;    ///< units that have had a value
     size_t size;       ///< bytes of a value
     hc_sv_value_id next;

@@ -22,7 +22,7 @@ HARMLESS = {
     "server/forged.c: 18  ->  19  at 17 in  uint8_t key[18] = {0};":
         "a key of one zero byte more: the same sources share a count",
     "server/replication/corrections.c: looks = true;  ->  ;":
-        "the same look is made again; time only",
+        "the same sight is had again; time only",
     "client/predict.c: &&  ->  ||  at 29 in  "
     "if (inputs->players > 0 && head < due && end >= inputs->next)":
         "a tick that has its input is left alone, and a spectator has no inputs",

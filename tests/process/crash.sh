@@ -35,7 +35,7 @@ END
 serve loops --tick-rate 240 --game "$work/loops.so" --log-format json
 loops=$pid
 check "a match that hangs is logged" await grep -q '"event":"match-hangs"' "$work/loops.err"
-check "with the step that does not return" grep -q "\"why\":\"a turn of the match does not end: it is in $place\"" "$work/loops.err"
+check "with the step that does not return" grep -q "\"why\":\"a call into the match does not return: it is in $place\"" "$work/loops.err"
 kill -TERM "$loops"
 finish "$loops"
 check "SIGTERM ends a daemon whose only match hangs" \

@@ -1,5 +1,5 @@
-/// Tests server/daemon/doors: a worker with several doors reads each in turn, and each datagram
-/// leaves by the door of its destination.
+/// Tests server/daemon/doors: a worker with several doors reads one after another, and each
+/// datagram leaves by the door of its destination.
 #include "server/daemon/doors.h"
 #include "tests/run_suite.h"
 

@@ -111,7 +111,7 @@ static void pass(void) {
 }
 
 /// The next tick is as `things` says, and the client of `own` looks at it.
-static void look(const hc_player *own, unsigned own_count) {
+static void sight(const hc_player *own, unsigned own_count) {
     pass();
     hc_sv_interest_update(&interest, &around, timeline, now, own, own_count);
 }
@@ -185,7 +185,7 @@ START_TEST(the_interest_follows_the_rule_however_players_move_join_and_leave) {
         bool everything = own_count == 0 || (game.view == 0 && !hidden);
         for (uint32_t step = 0; step < LOOKS; step++) {
             stir(&rng);
-            look(own, own_count);
+            sight(own, own_count);
             for (unsigned i = 0; i < own_count; i++)
                 if (things[hc_world_player(&world, own[i])].alive)
                     eyes[i] = things[hc_world_player(&world, own[i])];
@@ -195,7 +195,7 @@ START_TEST(the_interest_follows_the_rule_however_players_move_join_and_leave) {
                 for (unsigned i = 0; i < own_count; i++)
                     should = should || u == unit_of(own[i]);
                 if (sees((hc_unit)u) != should)
-                    ck_abort_msg("life %u, look %u, unit %u: %d", life, step, u, !should);
+                    ck_abort_msg("life %u, sight %u, unit %u: %d", life, step, u, !should);
                 came += should && !was[u];
                 went += !should && was[u];
                 was[u] = should;
@@ -223,7 +223,7 @@ START_TEST(the_border_is_the_view_inwards_and_a_quarter_farther_outwards) {
                 int32_t away = sign * walk[i].away;
                 place(hc_world_player(&world, 80), axis == 0 ? -70 + away : -70,
                       axis == 0 ? 40 : 40 + away);
-                look(&own, 1);
+                sight(&own, 1);
                 ck_assert_msg(sees(unit_of(80)) == walk[i].seen, "axis %d, away %d", axis, away);
             }
         }
@@ -239,18 +239,18 @@ START_TEST(only_a_client_that_saw_a_player_learns_that_it_left) {
         place(hc_world_player(&world, far), 10 * VIEW, 0);
         place(hc_world_player(&world, leaver), VIEW / 2, 0);
         const hc_player *own = whose == 0 ? &near : &far;
-        look(own, 1);
+        sight(own, 1);
         things[hc_world_player(&world, leaver)].alive = false;
         for (int i = 0; i < 5; i++) {
-            look(own, 1);
+            sight(own, 1);
             ck_assert(sees(unit_of(leaver)) == (whose == 0));
             ck_assert(!sees(unit_of(50))); // it never joined
         }
         place(hc_world_player(&world, leaver), 0, 3 * VIEW); // it joins again, far from both
-        look(own, 1);
+        sight(own, 1);
         ck_assert(!sees(unit_of(leaver)));
         place(hc_world_player(&world, leaver), 10 * VIEW, VIEW);
-        look(own, 1);
+        sight(own, 1);
         ck_assert(sees(unit_of(leaver)) == (whose == 1));
         close_world();
     }
@@ -261,16 +261,16 @@ START_TEST(a_dead_player_looks_from_its_last_place_and_a_new_one_does_not_look) 
     const hc_player own = 7, other = 8;
     open_world(VIEW, NULL);
     place(hc_world_player(&world, 20), 0, 0);
-    look(&own, 1);
+    sight(&own, 1);
     ck_assert(sees(0) && sees(unit_of(own)) && !sees(unit_of(20)));
     place(hc_world_player(&world, own), 0, VIEW);
-    look(&own, 1);
+    sight(&own, 1);
     ck_assert(sees(unit_of(20)));
     things[hc_world_player(&world, own)].alive = false;
     place(hc_world_player(&world, 21), VIEW, VIEW);
-    look(&own, 1);
+    sight(&own, 1);
     ck_assert(sees(unit_of(20)) && sees(unit_of(21)));
-    look(&other, 1); // another player has not died there
+    sight(&other, 1); // another player has not died there
     ck_assert(!sees(unit_of(20)) && !sees(unit_of(21)) && !sees(unit_of(22)));
     close_world();
 }
@@ -285,7 +285,7 @@ START_TEST(a_unit_is_seen_as_a_whole_and_an_entity_without_position_everywhere) 
     place(item(0), VIEW, -VIEW);
     place(item(1), VIEW + 1, 0);
     things[ghost(0)].alive = true;
-    look(&own, 1);
+    sight(&own, 1);
     ck_assert(sees(unit_of(1)));
     ck_assert(sees(hc_unit_of(&world, item(0))) && !sees(hc_unit_of(&world, item(1))));
     ck_assert(sees(hc_unit_of(&world, ghost(0))) && !sees(hc_unit_of(&world, ghost(1))));
@@ -302,14 +302,14 @@ START_TEST(a_distance_is_from_the_nearest_own_player_to_the_units_nearest_entity
     place((hc_entity)(hc_world_player(&world, 12) + 1), 900, -130);
     place(item(3), -60, 20);
     things[ghost(1)].alive = true;
-    look(own, 2);
+    sight(own, 2);
     ck_assert_uint_eq(hc_sv_interest_distance(&interest, timeline, now, unit_of(11)), 0);
     ck_assert_uint_eq(hc_sv_interest_distance(&interest, timeline, now, unit_of(12)), 130);
     hc_unit unit = hc_unit_of(&world, item(3));
     ck_assert_uint_eq(hc_sv_interest_distance(&interest, timeline, now, unit), 60);
     unit = hc_unit_of(&world, ghost(1));
     ck_assert_uint_eq(hc_sv_interest_distance(&interest, timeline, now, unit), 0);
-    look(NULL, 0);
+    sight(NULL, 0);
     ck_assert_uint_eq(hc_sv_interest_distance(&interest, timeline, now, unit_of(12)), 0);
     close_world();
 }
@@ -321,7 +321,7 @@ START_TEST(a_unit_that_leaps_out_of_view_is_removed_at_once_and_none_is_added) {
     place(hc_world_player(&world, 3), 0, 0);
     place(hc_world_player(&world, 4), VIEW, 0);
     place(hc_world_player(&world, 5), 0, -VIEW);
-    look(own, 1);
+    sight(own, 1);
     hc_tick first = now;
     ck_assert(sees(unit_of(4)) && sees(unit_of(5)) && !sees(unit_of(6)));
     place(hc_world_player(&world, 4), KEEP, 0); // at the border
@@ -333,7 +333,7 @@ START_TEST(a_unit_that_leaps_out_of_view_is_removed_at_once_and_none_is_added) {
     place(hc_world_player(&world, 5), 0, -VIEW);
     narrow(own, 1);
     ck_assert(!sees(unit_of(5))); // until the next update
-    look(own, 1);
+    sight(own, 1);
     ck_assert(sees(unit_of(5)) && sees(unit_of(6)));
     ck_assert_uint_eq(hc_sv_view_find(&interest.view, unit_of(5))->since, now);
     things[hc_world_player(&world, 4)].alive = false;
@@ -352,7 +352,7 @@ START_TEST(a_unit_that_was_out_of_view_between_two_ticks_is_seen_anew) {
     place(hc_world_player(&world, 3), 0, 0);
     place(hc_world_player(&world, 4), 50, 0);
     place(hc_world_player(&world, 5), 60, 0);
-    look(own, 1);
+    sight(own, 1);
     hc_tick first = now;
     place(hc_world_player(&world, 5), 5000, 0);
     pass();
@@ -370,7 +370,7 @@ START_TEST(events_and_snapshots_find_a_unit_out_of_view_in_any_order) {
     open_world(VIEW, NULL);
     place(hc_world_player(&world, 3), 0, 0);
     place(hc_world_player(&world, 5), 60, 0);
-    look(own, 1);
+    sight(own, 1);
     struct hc_sv_slot *slot = hc_sv_view_slot(&interest.view, interest.view.first);
     while (slot->unit != unit_of(5))
         slot = hc_sv_view_slot(&interest.view, slot->next);
@@ -392,24 +392,24 @@ START_TEST(a_look_at_another_tick_goes_by_the_states_of_that_tick) {
     place(hc_world_player(&world, 3), 0, 0);
     place(hc_world_player(&world, 4), 9000, 0);
     place(hc_world_player(&world, 5), KEEP + 1, 0);
-    look(own, 1);
+    sight(own, 1);
     place(hc_world_player(&world, 4), 50, 0);
     place(hc_world_player(&world, 5), KEEP, 0);
     things[hc_world_player(&world, 3)].alive = false;
-    look(own, 1);
-    struct hc_sv_interest_look before;
-    hc_sv_interest_look_at(&interest, timeline, now - 1, own, 1, &before);
+    sight(own, 1);
+    struct hc_sv_interest_sight before;
+    hc_sv_interest_sight_at(&interest, timeline, now - 1, own, 1, &before);
     ck_assert(!hc_sv_interest_in_view(&before, unit_of(4)) &&
               !hc_sv_interest_in_view(&before, unit_of(5)));
     ck_assert(hc_sv_interest_in_view(&before, unit_of(3)) && hc_sv_interest_in_view(&before, 0) &&
               hc_sv_interest_in_view(&before, unit_of(7))); // nothing of it is alive
     // A dead player looks from its last place.
-    struct hc_sv_interest_look after;
-    hc_sv_interest_look_at(&interest, timeline, now, own, 1, &after);
+    struct hc_sv_interest_sight after;
+    hc_sv_interest_sight_at(&interest, timeline, now, own, 1, &after);
     ck_assert(hc_sv_interest_in_view(&after, unit_of(4)) &&
               hc_sv_interest_in_view(&after, unit_of(5)));
-    struct hc_sv_interest_look nobody;
-    hc_sv_interest_look_at(&interest, timeline, now - 1, NULL, 0, &nobody);
+    struct hc_sv_interest_sight nobody;
+    hc_sv_interest_sight_at(&interest, timeline, now - 1, NULL, 0, &nobody);
     ck_assert(nobody.everything && hc_sv_interest_in_view(&nobody, unit_of(4)));
     close_world();
 }
@@ -432,7 +432,7 @@ START_TEST(clients_that_see_everything_leave_each_other_client_its_own_units_and
             hc_sv_interest_update(&all[i], &around, timeline, now, NULL, 0);
         }
         hc_sv_interest_open(&interest, &world, &slots);
-        look(&own, 1);
+        sight(&own, 1);
         ck_assert(sees(0));
         for (hc_player p = 0; p <= NEAR; p++)
             ck_assert(sees(unit_of(own - p)));
