@@ -119,7 +119,7 @@ void hc_snapshot_put(struct hc_bits_writer *bits, const struct hc_snapshot *snap
     if (has_base)
         hc_bits_put(bits, snapshot->how, HOW_BITS);
     for (unsigned i = 0; i < snapshot->own_count; i++)
-        hc_bits_put_number(bits, snapshot->complete[i] + 1 - snapshot->tick, 3);
+        hc_bits_put_number(bits, snapshot->inputs_through[i] + 1 - snapshot->tick, 3);
     hc_bits_put(bits, snapshot->has_margin, 1);
     if (snapshot->has_margin)
         put_margin(bits, &snapshot->margin);
@@ -160,7 +160,7 @@ void hc_snapshot_get(struct hc_bits_reader *bits, hc_tick near, uint8_t own_coun
     for (unsigned i = 0; i < own_count; i++) {
         hc_tick next = out->tick + get_up_to(bits, 3, HC_SNAPSHOT_SPAN_MAX);
         bits->failed |= next == 0; // there is no tick before 0
-        out->complete[i] = next - 1;
+        out->inputs_through[i] = next - 1;
     }
     out->has_margin = hc_bits_get(bits, 1) != 0;
     if (out->has_margin)

@@ -85,8 +85,8 @@ struct hc_snapshot {
                                ///< as_of - base in [1, HC_SNAPSHOT_SPAN_MAX]; HC_NO_TICK: none
     enum hc_extrapolation how; ///< of its baselines; without a base HC_EXTRAPOLATION_HOLD
     uint8_t own_count;         ///< [0, HC_OWN_PLAYERS_MAX], known from WELCOME
-    hc_tick complete[HC_OWN_PLAYERS_MAX]; ///< A of each own player, in WELCOME's order; all at
-                                          ///< least tick - 1
+    hc_tick inputs_through[HC_OWN_PLAYERS_MAX]; ///< A of each own player, in WELCOME's order; all
+                                                ///< at least tick - 1
     bool has_margin;
     struct hc_margin margin; ///< with has_margin; without it the report before goes on
     uint32_t inputs_before;  ///< Inputs are sent from so many ticks before `tick` on; at most

@@ -3,6 +3,7 @@
 
   link     each link leads to a file, and to a heading of it if it names one
   path     each path of the tree is there (NAME in a path stands for any name)
+  name     a place such as server/ticks.c:close_window names a word of that file
   headers  docs/ARCHITECTURE.md lists every public header
   stages   CONTRIBUTING.md names the stages of tests/run.sh
   promise  each row of docs/PROMISES.md names tests that exist
@@ -61,6 +62,12 @@ def check_paths(path, number, line):
     for name in re.findall(rf"(?<![\w./-])((?:{ROOMS})/[\w./*-]*\w)", line):
         if not glob.glob(os.path.join(ROOT, name.replace("NAME", "*") + "*")):
             report(path, number, "path", f"{name} is not there")
+
+
+def check_names(path, number, line):
+    for name, word in re.findall(rf"`((?:{ROOMS})/[\w./-]*\.[ch]):([a-z]\w*)`", line):
+        if not os.path.exists(os.path.join(ROOT, name)) or not re.search(rf"\b{word}\b", read(name)):
+            report(path, number, "name", f"{name} has no {word}")
 
 
 def check_headers():
@@ -151,6 +158,7 @@ def main():
         for number, line in enumerate(read(path).split("\n"), 1):
             check_links(path, number, line)
             check_paths(path, number, line)
+            check_names(path, number, line)
     check_headers()
     check_stages()
     if os.path.exists(os.path.join(ROOT, PROMISES)):

@@ -24,6 +24,6 @@ hc_tick hc_cl_newest_wanted(const struct hc_cl_newest *newest) {
     hc_tick wanted = HC_NO_TICK;
     HC_ASSERT(newest->any);
     for (uint8_t i = 0; i < snapshot->own_count; i++)
-        wanted = hc_tick_min(wanted, snapshot->complete[i] + 1);
+        wanted = hc_tick_min(wanted, snapshot->inputs_through[i] + 1);
     return hc_tick_max(wanted, snapshot->refused_before);
 }

@@ -94,7 +94,7 @@ static hc_sv_places begin(struct hc_sv_builder *builder,
     builder->header.inputs_before = each_tick ? 0 : ticks_between(client, tick);
     client->newest_head = head;
     for (unsigned i = 0; i < client->own_count; i++) // with show_head the tick may exceed A
-        builder->header.complete[i] = hc_tick_max(
+        builder->header.inputs_through[i] = hc_tick_max(
             hc_timeline_inputs_through(builder->timeline, client->own[i]), hc_tick_back(tick, 1));
     return gone;
 }

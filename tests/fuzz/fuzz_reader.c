@@ -344,7 +344,7 @@ static void take_snapshot(struct hc_bits_reader *source, hc_tick newest, struct 
                                      .hash = (uint32_t)hash,
                                      .base = HC_NO_TICK,
                                      .own_count = 1,
-                                     .complete = {tick}};
+                                     .inputs_through = {tick}};
 }
 
 /// Puts the units, against the newest baseline, which has the same values, if there is one.

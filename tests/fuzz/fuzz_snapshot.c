@@ -60,7 +60,7 @@ static void take_header(struct fuzz_source *source, struct hc_snapshot *head) {
         head->how = (enum hc_extrapolation)(how % (HC_EXTRAPOLATION_STEP + 1));
     }
     for (unsigned i = 0; i < head->own_count; i++)
-        head->complete[i] = head->tick - 1 + fuzz_take(source);
+        head->inputs_through[i] = head->tick - 1 + fuzz_take(source);
     head->has_margin = (how & 16) != 0;
     if (head->has_margin)
         take_margin(source, &head->margin);
@@ -156,7 +156,7 @@ static void check_header(const struct hc_snapshot *a, const struct hc_snapshot *
     HC_ASSERT(a->refused_before == b->refused_before && a->final == b->final && a->hash == b->hash);
     HC_ASSERT(a->has_chain == b->has_chain && a->chain == b->chain);
     for (unsigned i = 0; i < a->own_count; i++)
-        HC_ASSERT(a->complete[i] == b->complete[i]);
+        HC_ASSERT(a->inputs_through[i] == b->inputs_through[i]);
     HC_ASSERT(a->inputs_before == b->inputs_before);
     HC_ASSERT(a->has_margin == b->has_margin && a->margin.samples == b->margin.samples);
     HC_ASSERT(a->margin.min == b->margin.min && a->margin.median == b->margin.median);

@@ -33,8 +33,8 @@ FAULTS = {
     "acknowledged-plus-one": Fault(
         "client/link/newest.c",
         "the client takes one input too many for acknowledged, and does not send it again",
-        "        wanted = hc_tick_min(wanted, snapshot->complete[i] + 1);\n",
-        "        wanted = hc_tick_min(wanted, snapshot->complete[i] + 2);\n",
+        "        wanted = hc_tick_min(wanted, snapshot->inputs_through[i] + 1);\n",
+        "        wanted = hc_tick_min(wanted, snapshot->inputs_through[i] + 2);\n",
         found_by="unit_client_link",
     ),
     "snapshot-of-wrong-player": Fault(

@@ -154,7 +154,7 @@ static inline struct hc_snapshot snapshot_of(hc_tick tick) {
                                    .hash = hash_of(0, hc_unit_total(&world)),
                                    .base = HC_NO_TICK,
                                    .own_count = config.players,
-                                   .complete = {tick - 1, tick - 1}};
+                                   .inputs_through = {tick - 1, tick - 1}};
     snapshot.refused_before = hc_tick_back(snapshot.as_of, 64);
     snapshot.final = hc_tick_back(snapshot.as_of, 64);
     return snapshot;

@@ -133,7 +133,7 @@ static size_t put_snapshot(const struct list *list, hc_tick tick, hc_tick as_of,
                                  .final = tick,
                                  .base = HC_NO_TICK,
                                  .own_count = 1,
-                                 .complete = {tick - 1}};
+                                 .inputs_through = {tick - 1}};
     for (hc_unit u = 0; u < UNITS; u++) {
         units[u] =
             (struct hc_snapshot_unit){.unit = u, .from = HC_SNAPSHOT_NOTHING, .as_of = HC_NO_TICK};
@@ -188,7 +188,7 @@ START_TEST(example_without_baselines_decodes_to_its_values) {
     struct hc_cl_snapshot_reader *reader = hc_cl_snapshot_reader_create(&world, 1);
     const struct hc_cl_received *snapshot =
         receive(reader, bodies[0], sizes[0], &lists[0], server_ticks[0]);
-    ck_assert_uint_eq(snapshot->header.complete[0], 3);
+    ck_assert_uint_eq(snapshot->header.inputs_through[0], 3);
     ck_assert(!snapshot->header.has_chain && snapshot->header.base == HC_NO_TICK);
     hc_cl_snapshot_reader_destroy(reader);
 }

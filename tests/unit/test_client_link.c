@@ -185,7 +185,7 @@ static void take_header(hc_tick complete) {
                                  .tick = complete + 1,
                                  .refused_before = 50,
                                  .own_count = 1,
-                                 .complete = {complete}};
+                                 .inputs_through = {complete}};
     hc_cl_newest_take(&client.newest, &header, now_us);
 }
 
@@ -325,7 +325,7 @@ START_TEST(newest_header_names_the_wanted_inputs_and_the_final_tick) {
                                  .has_chain = true,
                                  .chain = 5,
                                  .own_count = 2,
-                                 .complete = {107, 103}};
+                                 .inputs_through = {107, 103}};
     ck_assert(!hc_cl_newest_has_overtaken(&newest, 110));
     hc_cl_newest_take(&newest, &header, 7);
     ck_assert(hc_cl_newest_has_overtaken(&newest, 110));

@@ -294,14 +294,14 @@ START_TEST(ticks_near_the_end_of_their_type_are_refused) {
         join_at(welcomed[i]);
         struct hc_snapshot snapshot = snapshot_of(1);
         snapshot.as_of = snapshot.tick = snapshot.refused_before = snapshot.final = shown[i];
-        snapshot.complete[0] = shown[i] - 1;
+        snapshot.inputs_through[0] = shown[i] - 1;
         ck_assert_int_eq(give_snapshot(&snapshot), HC_MALFORMED);
         ck_assert_int_eq(hc_client_state(client), HC_CLIENT_JOINING);
     }
     join_at(HC_SNAPSHOT_TICK_MAX);
     struct hc_snapshot snapshot = snapshot_of(1);
     snapshot.as_of = snapshot.tick = snapshot.final = HC_SNAPSHOT_TICK_MAX;
-    snapshot.refused_before = snapshot.complete[0] = snapshot.tick - 1;
+    snapshot.refused_before = snapshot.inputs_through[0] = snapshot.tick - 1;
     ck_assert_int_eq(give_snapshot(&snapshot), HC_OK);
     run_to(now_us + 20 * TICK_US);
     ck_assert_uint_eq(head(), HC_SNAPSHOT_TICK_MAX + config.prediction_limit);

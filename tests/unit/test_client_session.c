@@ -412,7 +412,7 @@ END_TEST
 START_TEST(state_just_after_the_head_does_not_restart_the_timeline) {
     play();
     struct hc_snapshot snapshot = snapshot_of(100);
-    snapshot.complete[0] = 101;
+    snapshot.inputs_through[0] = 101;
     snapshot.tick = snapshot.as_of = 102; // due in two ticks by the client clock
     ck_assert_int_eq(give_snapshot(&snapshot), HC_OK);
     ck_assert_uint_eq(head(), 102);

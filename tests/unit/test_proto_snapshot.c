@@ -131,7 +131,7 @@ static void random_header(struct hc_rng *rng, struct hc_snapshot *head) {
     if (head->base != HC_NO_TICK)
         head->how = (enum hc_extrapolation)hc_rng_below(rng, HC_EXTRAPOLATION_STEP + 1);
     for (uint32_t i = 0; i < head->own_count; i++)
-        head->complete[i] = head->tick + hc_rng_below(rng, 400) - (head->tick > 0);
+        head->inputs_through[i] = head->tick + hc_rng_below(rng, 400) - (head->tick > 0);
     random_margin(rng, head);
     uint32_t most = hc_rng_below(rng, 2) * HC_SNAPSHOT_INPUTS_BEFORE;
     head->inputs_before = hc_rng_below(rng, hc_tick_min(head->tick, most) + 1);
@@ -444,7 +444,7 @@ static void check_range(const struct hc_snapshot *head) {
     ck_assert(head->base == HC_NO_TICK ||
               (head->base < head->as_of && head->as_of - head->base <= HC_SNAPSHOT_SPAN_MAX));
     for (uint32_t i = 0; i < head->own_count; i++)
-        ck_assert(head->complete[i] + 1 >= head->tick && head->complete[i] != HC_NO_TICK);
+        ck_assert_uint_ge(head->inputs_through[i] + 1, hc_tick_max(head->tick, 1));
     ck_assert(head->margin.samples <= HC_MARGIN_SAMPLES && head->margin.min <= head->margin.median);
 }
 
@@ -470,7 +470,7 @@ static void compare_headers(const struct hc_snapshot *a, const struct hc_snapsho
     ck_assert(a->refused_before == b->refused_before && a->final == b->final && a->hash == b->hash);
     ck_assert(a->has_chain == b->has_chain && a->chain == b->chain && a->base == b->base);
     ck_assert(a->own_count == b->own_count);
-    ck_assert_mem_eq(a->complete, b->complete, sizeof a->complete);
+    ck_assert_mem_eq(a->inputs_through, b->inputs_through, sizeof a->inputs_through);
     ck_assert_uint_eq(a->inputs_before, b->inputs_before);
     ck_assert(a->has_margin == b->has_margin && a->margin.samples == b->margin.samples);
     ck_assert(a->margin.min == b->margin.min && a->margin.median == b->margin.median);

@@ -95,8 +95,8 @@ static void check_header(struct storm_match *match, const struct storm_conn *con
     bool right = header->as_of == hc_timeline_head(server) && header->final == final &&
                  (!header->has_chain || header->chain == chain);
     for (unsigned i = 0; i < conn->player_count; i++)
-        right =
-            right && header->complete[i] == hc_timeline_inputs_through(server, conn->players[i]);
+        right = right &&
+                header->inputs_through[i] == hc_timeline_inputs_through(server, conn->players[i]);
     if (!right)
         storm_wrong(match, "sent", header->as_of, conn->seat, "is sent a wrong header");
 }
