@@ -14,6 +14,7 @@ struct hc_client {
     struct hc_client_config config; ///< The whole configuration, without entropy.
     struct hc_client_stats stats;
     enum hc_client_state state;
+    uint32_t ahead_max;   ///< Input delay and lead are at most so many ticks together.
     uint64_t begun_us;    ///< The client was created at this time.
     uint64_t advanced_us; ///< The newest hc_client_advance was at this time.
     uint64_t lost_us;     ///< The connection was lost at this time, in HC_CLIENT_RECONNECTING.

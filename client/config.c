@@ -55,11 +55,51 @@ const char *hc_cl_config_check(const struct hc_client_config *config) {
         return "input_redundancy";
     if (config->ticks_per_advance > HC_TICKS_PER_ADVANCE_MAX)
         return "ticks_per_advance";
-    if (config->prediction_limit <= config->lead)
+    if (config->input_delay_max > HC_INPUT_DELAY_MAX)
+        return "input_delay_max";
+    if (config->lead_max > HC_LEAD_MAX)
+        return "lead_max";
+    if (config->prediction_limit <= config->lead || config->prediction_limit <= config->lead_max)
         return "prediction_limit"; // it would stall for good
     if (config->entropy != NULL && sodium_is_zero(config->entropy, HC_CLIENT_ENTROPY_SIZE))
         return "entropy"; // the caller has not set it
     return config->timeout_us == 0 ? "timeout_us" : NULL;
+}
+
+struct hc_client_timing hc_cl_config_timing(const struct hc_client_config *config) {
+    return (struct hc_client_timing){.input_delay = config->input_delay,
+                                     .input_delay_max = config->input_delay_max,
+                                     .lead = config->lead,
+                                     .lead_max = config->lead_max};
+}
+
+void hc_cl_config_set_timing(struct hc_client_config *config,
+                             const struct hc_client_timing *timing) {
+    config->input_delay = timing->input_delay;
+    config->input_delay_max = timing->input_delay_max;
+    config->lead = timing->lead;
+    config->lead_max = timing->lead_max;
+}
+
+uint32_t hc_cl_config_ahead(const struct hc_client_config *config) {
+    uint32_t delay = config->input_delay, lead = config->lead;
+    return (delay > config->input_delay_max ? delay : config->input_delay_max) +
+           (lead > config->lead_max ? lead : config->lead_max);
+}
+
+bool hc_client_timing_preset(const char *name, struct hc_client_timing *timing) {
+    static const struct {
+        const char *name;
+        struct hc_client_timing timing;
+    } presets[] = {{"rewind", {.input_delay = 0}},
+                   {"balanced", {.input_delay_max = 3}},
+                   {"ahead", {.input_delay_max = 3, .lead_max = 20}}};
+    for (size_t i = 0; i < sizeof presets / sizeof *presets; i++)
+        if (strcmp(name, presets[i].name) == 0) {
+            *timing = presets[i].timing;
+            return true;
+        }
+    return false;
 }
 
 const char *hc_client_config_check(const struct hc_client_config *config) {

@@ -72,6 +72,10 @@ static void sample_stalled(struct hc_client *client, hc_tick due) {
 
 struct hc_cl_predict_result hc_cl_predict_advance(struct hc_client *client, uint64_t now_us) {
     struct hc_cl_timing *timing = &client->timing;
+    hc_cl_delays_take(&timing->effective, &client->link.margin,
+                      &(struct hc_cl_delays_now){.now_us = now_us,
+                                                 .rtt_us = client->link.connection.srtt_us,
+                                                 .tick_rate = timing->tick_rate});
     struct hc_cl_predict_result result = {
         .jumped = hc_cl_timing_follow(timing, &client->link.clock, now_us, &client->stats)};
     hc_tick due = hc_cl_timing_due(timing, now_us);

@@ -35,6 +35,9 @@ static struct hc_client *create_whole(const struct hc_client_config *config, boo
         client->config.rule_hash = hc_game_rule_hash(config->game, config->allocator);
     client->stats.memory_bytes = sizeof *client;
     client->begun_us = now_us;
+    client->ahead_max = hc_cl_config_ahead(&client->config);
+    if (client->ahead_max < HC_CL_WORLD_AHEAD_MIN)
+        client->ahead_max = HC_CL_WORLD_AHEAD_MIN;
     bool ready = hc_cl_link_init(&client->link, &client->config, &client->stats, now_us) &&
                  client->config.rule_hash != 0 && (light || add_world(client));
     client->config.entropy = NULL; // borrowed for this call
@@ -411,7 +414,8 @@ static enum hc_status accept(struct hc_client *client, struct hc_cl_answer *answ
     hc_cl_link_begin(&client->link, answer, now_us);
     client->desync = (struct hc_cl_desync){.count = 0};
     if (client->world != NULL &&
-        !hc_cl_world_build(client->world, welcome, timing->effective.input_delay)) {
+        !hc_cl_world_build(client->world, welcome, timing->effective.bounds.input_delay_max,
+                           client->ahead_max)) {
         end_with(client, HC_CLOSE_ERROR);
         return HC_NO_MEMORY;
     }
@@ -466,6 +470,21 @@ enum hc_status hc_client_receive(struct hc_client *client, const uint8_t *bytes,
 void hc_client_set_input(struct hc_client *client, unsigned index, const void *input) {
     HC_ASSERT(index < client->config.players && input != NULL);
     hc_cl_inputs_press(&client->link.inputs, index, input);
+}
+
+enum hc_status hc_client_set_timing(struct hc_client *client,
+                                    const struct hc_client_timing *timing) {
+    struct hc_client_config config = client->config;
+    hc_cl_config_set_timing(&config, timing);
+    bool valid =
+        hc_cl_config_check(&config) == NULL && hc_cl_config_ahead(&config) <= client->ahead_max;
+    sodium_memzero(&config, sizeof config);
+    if (!valid)
+        return HC_INVALID;
+    hc_cl_config_set_timing(&client->config, timing);
+    if (client->timing.tick_rate > 0 && hc_cl_timing_allow(&client->timing))
+        log_line(client, "input delay and lead are cut to what the server accepts");
+    return HC_OK;
 }
 
 /// When the attempt to connect, or the connection, times out.

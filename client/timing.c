@@ -1,6 +1,7 @@
 /// Owns the predicted tick, its distance to the server's, and stalls.
 #include "client/timing.h"
 
+#include "client/config.h"
 #include "common/elapsed.h"
 #include "common/mark.h"
 
@@ -13,14 +14,14 @@ enum {
 
 bool hc_cl_timing_begin(struct hc_cl_timing *timing, const struct hc_client_config *config,
                         uint32_t future, uint32_t tick_rate) {
-    struct hc_cl_delays effective = {.input_delay = config->input_delay, .lead = config->lead};
-    if (effective.input_delay > future)
-        effective.input_delay = future;
-    if (effective.lead > future - effective.input_delay)
-        effective.lead = future - effective.input_delay;
-    *timing =
-        (struct hc_cl_timing){.config = config, .effective = effective, .tick_rate = tick_rate};
-    return config->input_delay + config->lead > future;
+    struct hc_client_timing wanted = hc_cl_config_timing(config);
+    *timing = (struct hc_cl_timing){.config = config, .future = future, .tick_rate = tick_rate};
+    return hc_cl_delays_begin(&timing->effective, &wanted, future);
+}
+
+bool hc_cl_timing_allow(struct hc_cl_timing *timing) {
+    struct hc_client_timing wanted = hc_cl_config_timing(timing->config);
+    return hc_cl_delays_allow(&timing->effective, &wanted, timing->future);
 }
 
 uint64_t hc_cl_timing_interval_us(const struct hc_cl_timing *timing) {

@@ -10,23 +10,19 @@
 ///      hc_cl_timing_finish.
 #pragma once
 
+#include "client/delays.h"
 #include "client/link/clock.h"
 #include "client/position.h"
 #include "hindcast/client.h"
 
 enum { HC_CL_TIMING_JOIN_US = 500000 }; ///< time after the first snapshot in which jumps are free
 
-/// Ticks by which inputs are stamped, and the prediction runs, ahead.
-struct hc_cl_delays {
-    uint32_t input_delay; ///< An input sampled at tick P is stamped P + input_delay.
-    uint32_t lead;        ///< The predicted tick is ahead of the server's by so many.
-};
-
 /// Only timing.c writes to it. Zeros: there was no connection yet.
 struct hc_cl_timing {
     const struct hc_client_config
         *config; ///< The configuration has the delays that the game wants; borrowed.
     struct hc_cl_delays effective;  ///< The delays in effect on this connection.
+    uint32_t future;                ///< The server takes inputs so many ticks after its head.
     uint32_t tick_rate;             ///< The server's rate in Hz.
     uint64_t ticks;                 ///< The number of ticks predicted on this connection.
     hc_tick head;                   ///< The newest predicted tick, after the first snapshot.
@@ -45,6 +41,9 @@ struct hc_cl_timing {
 /// `config` is borrowed.
 bool hc_cl_timing_begin(struct hc_cl_timing *timing, const struct hc_client_config *config,
                         uint32_t future, uint32_t tick_rate);
+
+/// The configured delays have changed. True: they were limited.
+bool hc_cl_timing_allow(struct hc_cl_timing *timing);
 
 /// Microseconds from one tick to the next.
 uint64_t hc_cl_timing_interval_us(const struct hc_cl_timing *timing);

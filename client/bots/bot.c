@@ -144,10 +144,17 @@ static void on_desync(struct hc_cl_bot *bot, const struct hc_difference *differe
                bot->bots->config->server_name, text);
 }
 
+/// Records the delays in effect.
+static void record_delays(const struct hc_cl_bot *bot) {
+    struct hc_client_recent recent;
+    (void)hc_client_recent(bot->runner.client, &recent);
+    hc_histogram_record(&bot->bots->result->input_delay, recent.input_delay);
+    hc_histogram_record(&bot->bots->result->lead, recent.lead);
+}
+
 static void on_event(void *owner, const struct hc_client_event *event, uint64_t now) {
     struct hc_cl_bot *bot = owner;
     struct hc_cl_bots *bots = bot->bots;
-    struct hc_client_recent recent;
     switch (event->kind) {
     case HC_CLIENT_EVENT_DESYNC:
         on_desync(bot, &event->difference);
@@ -155,8 +162,7 @@ static void on_event(void *owner, const struct hc_client_event *event, uint64_t 
     case HC_CLIENT_EVENT_ACCEPTED:
         bot->accepted_us = now;
         hc_histogram_record(&bots->result->join_us, hc_since(bot->begun_us, now));
-        (void)hc_client_recent(bot->runner.client, &recent); // the delay is known already
-        hc_histogram_record(&bots->result->input_delay, recent.input_delay);
+        record_delays(bot); // they are known already
         bots->result->ends.accepted++;
         bots->result->full.reconnects += bot->lost;
         bot->lost = false;
@@ -208,6 +214,8 @@ static void think(struct hc_cl_bot *bot, uint64_t now) {
     hc_tick head, before = bot->runner.decided;
     if (!hc_cl_runner_new_tick(&bot->runner, &head))
         return;
+    if (head / tick_rate != before / tick_rate)
+        record_delays(bot);
     if (!bot->light && now >= bot->bots->started_us + config->ramp_us)
         count_others(bot, head, before);
     if (!hc_cl_keys_active(config->seed, bot->number, head, tick_rate, config->activity_percent))

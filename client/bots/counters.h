@@ -53,8 +53,9 @@
     X(snapshot_age_us, HISTOGRAM, "ms", "snapshot_age_ms",                                         \
       "Time since the newest snapshot arrived, at each tick of each client that plays.")           \
     X(input_delay, HISTOGRAM, "ticks", "client.input_delay_ticks",                                 \
-      "Input delay of the admitted clients, limited to the ticks for which the server takes "      \
-      "inputs in advance.")                                                                        \
+      "Input delay of each client, when it is admitted and once a second: the one in effect.")     \
+    X(lead, HISTOGRAM, "ticks", "client.lead_ticks",                                               \
+      "Ticks that each client predicts ahead of the server, at the same moments.")                 \
     X(others, MEAN, "players", "client.others_in_view",                                            \
       "Other players, alive, that a full client sees, once a second after the ramp.")              \
     X(jitter_us, MEAN, "ms", "jitter_ms",                                                          \

@@ -181,10 +181,12 @@ static bool play(const char *program, bool announces, struct hc_cl_options *opti
     config.client.game = options->plugin.game;
     config.client.rule_hash = options->plugin.rule_hash;
     config.think = options->plugin.think;
-    config.client.input_delay = options->input_delay;
+    config.client.input_delay = options->timing.input_delay;
+    config.client.input_delay_max = options->timing.input_delay_max;
     config.client.display_offset = options->display_offset;
     config.client.others = options->others;
-    config.client.lead = options->lead;
+    config.client.lead = options->timing.lead;
+    config.client.lead_max = options->timing.lead_max;
     config.client.extrapolation = options->extrapolation;
     struct hc_cl_next_server search = {.got = NULL};
     struct hc_cl_tokens_issuer issuer = {.process = 0};

@@ -84,6 +84,48 @@ static void parse_until(const struct hc_settings *settings) {
     options->last_step = (uint32_t)clients;
 }
 
+/// Parses `auto` or ticks. Returns whether it is automatic.
+static bool parse_delay(const struct hc_settings *settings, enum hc_cl_setting setting,
+                        const char *text, uint32_t max, uint32_t *ticks) {
+    uint64_t number = 0;
+    *ticks = 0;
+    if (strcmp(text, "auto") == 0)
+        return true;
+    if (hc_decimal_parse(text, 0, &number) != HC_OK || number > max)
+        hc_settings_refuse(settings, setting, "auto, or a whole number in [0, %" PRIu32 "] ticks",
+                           max);
+    *ticks = (uint32_t)number;
+    return false;
+}
+
+/// Makes input delay and lead of their preset and what is given besides.
+static void make_timing(const struct hc_settings *settings) {
+    struct hc_cl_options *options = settings->values;
+    const struct hc_client_config core = hc_client_config_default();
+    struct hc_client_timing *timing = &options->timing, ahead;
+    bool limited = options->given[HC_CL_SETTING_input_delay_max];
+    (void)hc_client_timing_preset("ahead", &ahead);
+    *timing = (struct hc_client_timing){.input_delay = core.input_delay, .lead = core.lead};
+    if (options->timing_name != NULL) // its names are those of the option
+        (void)hc_client_timing_preset(options->timing_name, timing);
+    if (options->input_delay != NULL)
+        timing->input_delay_max = 0;
+    if (options->input_delay != NULL &&
+        parse_delay(settings, HC_CL_SETTING_input_delay, options->input_delay, HC_INPUT_DELAY_MAX,
+                    &timing->input_delay))
+        timing->input_delay_max = options->input_delay_max;
+    else if (limited && timing->input_delay_max == 0)
+        hc_settings_refuse(settings, HC_CL_SETTING_input_delay_max,
+                           "with --input-delay auto, or --timing balanced or ahead");
+    else if (limited)
+        timing->input_delay_max = options->input_delay_max;
+    if (options->lead != NULL)
+        timing->lead_max =
+            parse_delay(settings, HC_CL_SETTING_lead, options->lead, HC_LEAD_MAX, &timing->lead)
+                ? ahead.lead_max
+                : 0;
+}
+
 /// Makes the link of its preset and the conditions that are given besides, in any order.
 static void make_link(const struct hc_settings *settings) {
     struct hc_cl_options *options = settings->values;
@@ -194,6 +236,7 @@ static void resolve(const struct hc_settings *settings, const struct argp_state 
         options->clients = options->split ? 2 : 1;
     check_clients(settings);
     make_link(settings);
+    make_timing(settings);
     options->right_link = options->link;
     if (options->right_link_name == NULL)
         options->right_link_name = options->link_name;

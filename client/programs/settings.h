@@ -101,12 +101,21 @@ enum hc_cl_settings_group {
       "The link of the right client of --split")
 
 #define HC_CL_SETTINGS_OF_CLIENT(X)                                                                \
-    X(uint32_t, input_delay, "input-delay", TICKS(0, HC_INPUT_DELAY_MAX), core.input_delay, ALL,   \
-      RUN, "Stamp inputs so many ticks ahead")                                                     \
+    X(const char *, timing_name, "timing",                                                         \
+      OR(NAMES("rewind|balanced|ahead"), "input delay 3, lead 0"), NULL, ALL, RUN,                 \
+      "rewind: input delay and lead 0; balanced: an automatic input delay; ahead: an automatic "   \
+      "lead besides. The others replace parts of it")                                              \
+    X(const char *, input_delay, "input-delay", OR(TEXT("auto|TICKS"), "that of --timing"), NULL,  \
+      ALL, RUN,                                                                                    \
+      "Stamp inputs so many ticks ahead; auto: as few as let them arrive in time, up to "          \
+      "--input-delay-max")                                                                         \
+    X(uint32_t, input_delay_max, "input-delay-max", TICKS(0, HC_INPUT_DELAY_MAX), 3, ALL, RUN,     \
+      "Greatest automatic input delay")                                                            \
     X(uint32_t, display_offset, "display-offset", TICKS(0, HC_DISPLAY_OFFSET_MAX),                 \
       core.display_offset, ALL, RUN, "Show the tick that is so many behind the predicted one")     \
-    X(uint32_t, lead, "lead", TICKS(0, HC_LEAD_MAX), core.lead, ALL, RUN,                          \
-      "Predict so many ticks ahead of the server")                                                 \
+    X(const char *, lead, "lead", OR(TEXT("auto|TICKS"), "that of --timing"), NULL, ALL, RUN,      \
+      "Predict so many ticks ahead of the server; auto: as few as let inputs arrive in time, up "  \
+      "to 20")                                                                                     \
     X(enum hc_others, others, "others", WORDS("game|predicted|received"), core.others, ALL, RUN,   \
       "Show the other players predicted, as received, or as the game says: as received if it "     \
       "has lag compensation")                                                                      \

@@ -39,10 +39,12 @@ bool hc_cl_window_open(struct hc_cl_window *window, const struct hc_cl_options *
         return false;
     window->config = hc_client_config_default();
     set_game(window, &options->plugin, title);
-    window->config.input_delay = options->input_delay;
+    window->config.input_delay = options->timing.input_delay;
+    window->config.input_delay_max = options->timing.input_delay_max;
     window->config.display_offset = options->display_offset;
     window->config.others = options->others;
-    window->config.lead = options->lead;
+    window->config.lead = options->timing.lead;
+    window->config.lead_max = options->timing.lead_max;
     window->config.extrapolation = options->extrapolation;
     if (hidden)
         SDL_SetHint(SDL_HINT_VIDEODRIVER, "dummy");

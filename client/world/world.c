@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-enum { MARGIN = 16 }; ///< ticks of the timeline beyond those needed
+enum {
+    MARGIN = HC_CL_WORLD_FUTURE_MIN - HC_CL_WORLD_AHEAD_MIN
+}; ///< ticks of the timeline
+   ///< beyond those needed
 
 _Static_assert(HC_PREDICTION_LIMIT_MAX + HC_DISPLAY_OFFSET_MAX + MARGIN <= HC_HISTORY_MAX &&
                    HC_INPUT_DELAY_MAX + HC_LEAD_MAX + MARGIN <= HC_FUTURE_MAX,
@@ -21,26 +24,25 @@ void hc_cl_world_init(struct hc_cl_world *world, const struct hc_client_config *
     world->client = client;
 }
 
-static struct hc_timeline_config timeline_config(const struct hc_cl_world *world) {
+static struct hc_timeline_config timeline_config(const struct hc_cl_world *world, uint32_t ahead) {
     const struct hc_client_config *config = world->config;
-    uint32_t future = config->input_delay + config->lead + MARGIN;
     return (struct hc_timeline_config){
         .world = &world->game_world,
         .history = config->prediction_limit + config->display_offset + MARGIN,
-        .future = future > HC_CL_WORLD_FUTURE_MIN ? future : HC_CL_WORLD_FUTURE_MIN,
+        .future = ahead + MARGIN,
         .replica = true,
         .allocator = config->allocator,
     };
 }
 
 /// Allocates the world and everything that depends on it. False when memory is short.
-static bool allocate(struct hc_cl_world *world, const struct hc_welcome *welcome) {
+static bool allocate(struct hc_cl_world *world, const struct hc_welcome *welcome, uint32_t ahead) {
     const struct hc_client_config *config = world->config;
     struct hc_world *game_world = &world->game_world;
     if (hc_world_init(game_world, config->game, welcome->players, welcome->tick_rate, welcome->seed,
                       config->allocator) != HC_OK)
         return false;
-    struct hc_timeline_config timeline = timeline_config(world);
+    struct hc_timeline_config timeline = timeline_config(world, ahead);
     size_t shown =
         hc_cl_interpolation_layout(&world->interpolation, game_world, config->smoothing_us, NULL);
     size_t needed = shown + hc_cl_seen_layout(&world->seen, game_world, NULL);
@@ -60,12 +62,12 @@ static bool allocate(struct hc_cl_world *world, const struct hc_welcome *welcome
 }
 
 bool hc_cl_world_build(struct hc_cl_world *world, const struct hc_welcome *welcome,
-                       uint32_t input_delay) {
+                       uint32_t input_delay, uint32_t ahead) {
     hc_cl_world_free(world);
     hc_cl_game_events_begin(&world->game_events, world->stats);
     world->display = hc_cl_display_begin(world->config, input_delay);
     world->rollback_ticks = 0;
-    if (!allocate(world, welcome))
+    if (!allocate(world, welcome, ahead))
         return false;
     memcpy(world->own, welcome->own, sizeof world->own);
     world->own_count = welcome->own_count;

@@ -21,7 +21,10 @@
 #include "hindcast/client.h"
 #include "proto/message.h"
 
-enum { HC_CL_WORLD_FUTURE_MIN = 64 }; ///< ticks after the head that take inputs, at least
+enum {
+    HC_CL_WORLD_FUTURE_MIN = 64, ///< ticks after the head that take inputs, at least
+    HC_CL_WORLD_AHEAD_MIN = 48,  ///< ticks that input delay and lead may be together, at least
+};
 
 /// Only world.c writes to it, apart from the members that have a header of their own.
 struct hc_cl_world {
@@ -56,10 +59,12 @@ struct hc_cl_world_messages {
 void hc_cl_world_init(struct hc_cl_world *world, const struct hc_client_config *config,
                       struct hc_client_stats *stats, const struct hc_client *client);
 
-/// Frees what was built, and builds the world of a WELCOME, without a state. `input_delay`: that in
-/// effect, ticks. False: memory is short; hc_cl_world_free frees the allocated part.
+/// Frees what was built, and builds the world of a WELCOME, without a state. `input_delay`: the
+/// greatest that may be in effect; `ahead`: input delay and lead are at most so many together, at
+/// least HC_CL_WORLD_AHEAD_MIN; both in ticks. False: memory is short; hc_cl_world_free frees the
+/// allocated part.
 bool hc_cl_world_build(struct hc_cl_world *world, const struct hc_welcome *welcome,
-                       uint32_t input_delay);
+                       uint32_t input_delay, uint32_t ahead);
 
 /// Frees what was built; NULL is allowed.
 void hc_cl_world_free(struct hc_cl_world *world);

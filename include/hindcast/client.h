@@ -111,6 +111,17 @@ struct hc_client_config {
     /// Of a frame that took longer, the rest follows at 1.05 times the usual pace, so that a slow
     /// frame does not cause the next one. More than 250 ms follow as fast as this number allows.
     uint32_t ticks_per_advance;
+    /// Above `input_delay` and `lead`: the delay is automatic, see struct hc_client_timing.
+    uint32_t input_delay_max, lead_max;
+};
+
+/// Input delay and lead, in ticks. A delay is automatic if its maximum is greater than it: the
+/// client chooses it within both from the margins of its inputs, so that the server has to rewind
+/// as little as the bounds allow. It rises at once, and falls after 4 s in which less was needed.
+/// The input delay takes as much as it may, and the lead the rest.
+struct hc_client_timing {
+    uint32_t input_delay, input_delay_max; ///< [0, HC_INPUT_DELAY_MAX]
+    uint32_t lead, lead_max;               ///< [0, HC_LEAD_MAX]
 };
 
 /// The state of the connection.
@@ -232,8 +243,8 @@ struct hc_client_recent {
     uint32_t predicted_ticks; ///< from the newest snapshot's tick to the predicted one
     uint32_t rollback_ticks;  ///< ticks that the newest rollback resimulated
     uint32_t others_ticks;    ///< from the tick at which others are shown to the predicted one
-    /// Ticks, in effect on this connection: the configured ones, unless the server takes inputs for
-    /// fewer ticks in advance.
+    /// Ticks, in effect now: the configured ones, unless the server takes inputs for fewer ticks in
+    /// advance, or those that the client has chosen.
     uint32_t input_delay, lead;
 };
 
@@ -301,6 +312,19 @@ HC_API enum hc_status hc_client_receive(struct hc_client *client, const uint8_t 
 /// aim, and no press of a button is lost (hc_field.sampling). A game that polls its keys once a
 /// frame does not see presses that are shorter than a frame: its events have them.
 HC_API void hc_client_set_input(struct hc_client *client, unsigned index, const void *input);
+
+/// Writes a preset to `*timing`: `rewind`, input delay 0 and lead 0, with own inputs shown at once;
+/// `balanced`, input delay 0 to 3; `ahead`, the same, and a lead of up to 20 for the rest, so that
+/// others see this player without corrections, and it them further in the future. False, and
+/// nothing written, for another name.
+HC_API bool hc_client_timing_preset(const char *name, struct hc_client_timing *timing);
+
+/// Replaces input delay and lead from now on, also while playing. Each tick keeps exactly one
+/// input: after a greater input delay one input fills several, and after a smaller one some wait.
+/// HC_INVALID, and nothing changed: a number is out of its range, both maxima together exceed 48
+/// and those of the client's configuration, or the lead reaches prediction_limit.
+HC_API enum hc_status hc_client_set_timing(struct hc_client *client,
+                                           const struct hc_client_timing *timing);
 
 /// Does all work that is due at `now_us`: predicts ticks, stalls, times out, schedules datagrams.
 HC_API void hc_client_advance(struct hc_client *client, uint64_t now_us);

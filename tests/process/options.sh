@@ -66,7 +66,11 @@ refused "--connect 'h:0': must be HOST:PORT" hindcast-bot --connect h:0
 refused "--loss '101': must be .*\[0, 100\] %" hindcast-bot --connect h:1 --loss 101
 refused "--latency '1e3': must be .*\[0, 60000\] ms" hindcast-bot --connect h:1 --latency 1e3
 refused "--link 'worse': must be good, ok, bad or awful" hindcast-bot --connect h:1 --link worse
-refused "--input-delay '61': must be .*\[0, 60\] ticks" hindcast-bot --connect h:1 --input-delay 61
+refused "--input-delay '61': must be auto, or .*\[0, 60\] ticks" hindcast-bot --connect h:1 --input-delay 61
+refused "--lead 'none': must be auto, or .*\[0, 60\] ticks" hindcast-bot --connect h:1 --lead none
+refused "--timing 'best': must be rewind, balanced or ahead" hindcast-bot --connect h:1 --timing best
+refused "--input-delay-max '2': must be with --input-delay auto" \
+    hindcast-bot --connect h:1 --input-delay 1 --input-delay-max 2
 refused "one of --connect HOST:PORT and --spawn" hindcast-load
 refused "--connect HOST:PORT and --spawn exclude each other" hindcast-load --spawn --connect h:1
 refused "--server-args ARGS is for the server of --spawn" hindcast-load --connect h:1 --server-args x

@@ -104,8 +104,8 @@ uint64_t storm_calm_us(const struct storm_match *match) {
 static uint64_t last_key_us(const struct storm_match *match, unsigned client) {
     uint64_t up = ms(match, client, STORM_C_up_latency_ms);
     uint64_t down = ms(match, client, STORM_C_down_latency_ms);
-    uint64_t ahead = (uint64_t)(storm_client_get(match, client, STORM_C_delay) +
-                                storm_client_get(match, client, STORM_C_lead));
+    uint64_t ahead =
+        (uint64_t)(storm_client_delay_max(match, client) + storm_client_lead_max(match, client));
     return up + (up > down ? (up - down) / 2 : 0) + ahead * match->tick_us;
 }
 

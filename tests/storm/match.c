@@ -98,9 +98,21 @@ int64_t storm_client_get(const struct storm_match *match, unsigned client,
     return match->plan->client[client][key];
 }
 
+int64_t storm_client_delay_max(const struct storm_match *match, unsigned client) {
+    int64_t delay = storm_client_get(match, client, STORM_C_delay);
+    int64_t most = storm_client_get(match, client, STORM_C_delay_max);
+    return delay > most ? delay : most;
+}
+
+int64_t storm_client_lead_max(const struct storm_match *match, unsigned client) {
+    int64_t lead = storm_client_get(match, client, STORM_C_lead);
+    int64_t most = storm_client_get(match, client, STORM_C_lead_max);
+    return lead > most ? lead : most;
+}
+
 uint32_t storm_client_limit(const struct storm_match *match, unsigned client) {
     int64_t limit = storm_client_get(match, client, STORM_C_limit);
-    int64_t lead = storm_client_get(match, client, STORM_C_lead);
+    int64_t lead = storm_client_lead_max(match, client);
     return (uint32_t)(limit > lead ? limit : lead + 1);
 }
 
@@ -537,6 +549,8 @@ static void set_up_client(struct storm_match *match, unsigned i) {
     setup->config.players = (uint8_t)of[STORM_C_players];
     setup->config.input_delay = (uint32_t)of[STORM_C_delay];
     setup->config.lead = (uint32_t)of[STORM_C_lead];
+    setup->config.input_delay_max = (uint32_t)of[STORM_C_delay_max];
+    setup->config.lead_max = (uint32_t)of[STORM_C_lead_max];
     setup->config.display_offset = (uint32_t)of[STORM_C_display];
     setup->config.others = (enum hc_others)of[STORM_C_others];
     setup->config.prediction_limit = storm_client_limit(match, i);

@@ -96,6 +96,10 @@ bool storm_match_attacked(const struct storm_match *match);
 /// then attackers do nothing to them that may change something.
 bool storm_match_compared(const struct storm_plan *plan);
 
+/// The greatest input delay and lead that a client may choose, in ticks.
+int64_t storm_client_delay_max(const struct storm_match *match, unsigned client);
+int64_t storm_client_lead_max(const struct storm_match *match, unsigned client);
+
 /// The client's prediction limit: as drawn, but more than its lead, else it cannot be created.
 uint32_t storm_client_limit(const struct storm_match *match, unsigned client);
 

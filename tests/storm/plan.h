@@ -68,6 +68,8 @@ enum {
     X(players, 1, 300000, 0, 4, "local players")                                                   \
     X(delay, 3, 700000, 0, 12, "D; ticks")                                                         \
     X(lead, 0, 300000, 1, 20, "ticks")                                                             \
+    X(delay_max, 0, 250000, 1, 12, "above the delay: it is automatic up to so many ticks")         \
+    X(lead_max, 0, 150000, 1, 20, "the same for the lead")                                         \
     X(display, 0, 500000, 1, 40, "display offset; ticks")                                          \
     X(others, 0, 350000, 1, 2, "are shown: 1 as predicted, 2 as received, 0 by the game")          \
     X(limit, 64, 400000, 4, 120, "prediction limit; ticks")                                        \

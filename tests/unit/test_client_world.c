@@ -68,7 +68,7 @@ static void set_up(void) {
     memset(&world, 0, sizeof world);
     // The hooks' argument is not looked into.
     hc_cl_world_init(&world, &config, &stats, (const struct hc_client *)&config);
-    ck_assert(hc_cl_world_build(&world, &welcome, config.input_delay));
+    ck_assert(hc_cl_world_build(&world, &welcome, config.input_delay, HC_CL_WORLD_AHEAD_MIN));
 }
 
 static void tear_down(void) {
@@ -282,7 +282,7 @@ START_TEST(world_is_built_whole_or_not_and_all_its_memory_is_freed) {
         memset(&poor, 0, sizeof poor);
         scarce.left = blocks;
         hc_cl_world_init(&poor, &config, &stats, NULL);
-        built = hc_cl_world_build(&poor, &welcome, 3);
+        built = hc_cl_world_build(&poor, &welcome, 3, HC_CL_WORLD_AHEAD_MIN);
         ck_assert_int_eq(built, poor.bytes > 0);
         ck_assert_int_lt(blocks, 50);
         hc_cl_world_free(&poor);
@@ -291,7 +291,8 @@ START_TEST(world_is_built_whole_or_not_and_all_its_memory_is_freed) {
     config.allocator = NULL;
     size_t before = stats.memory_bytes;
     ck_assert_uint_eq(before, world.bytes);
-    ck_assert(hc_cl_world_build(&world, &welcome, 3)); // in the place of the one before
+    ck_assert(hc_cl_world_build(&world, &welcome, 3,
+                                HC_CL_WORLD_AHEAD_MIN)); // in the place of the one before
     ck_assert_uint_eq(stats.memory_bytes, before);
     ck_assert(!hc_timeline_started(world.timeline));
 }

@@ -100,6 +100,8 @@ START_TEST(every_number_of_a_client_has_its_range) {
     CLIENT_MOST(display_offset, HC_DISPLAY_OFFSET_MAX);
     CLIENT_MOST(others, HC_OTHERS_AS_RECEIVED);
     CLIENT_MOST(lead, HC_LEAD_MAX);
+    CLIENT_MOST(input_delay_max, HC_INPUT_DELAY_MAX);
+    CLIENT_MOST(lead_max, HC_LEAD_MAX);
     CLIENT_MOST(prediction_limit, HC_PREDICTION_LIMIT_MAX);
     CLIENT_MOST(input_redundancy, HC_INPUT_RUN_MAX);
     CLIENT_MOST(ticks_per_advance, HC_TICKS_PER_ADVANCE_MAX);

@@ -80,6 +80,18 @@ START_TEST(half_a_second_of_late_inputs_raises_the_limit_by_two_ticks_at_most) {
 }
 END_TEST
 
+/// A client raises or lowers its input delay or its lead.
+START_TEST(limit_follows_another_input_delay_within_two_seconds) {
+    for (uint32_t before = 0; before <= 12; before++)
+        for (uint32_t after = before > 3 ? before - 3 : 0; after <= before + 3; after++) {
+            set_up();
+            play(10 * RATE, before);
+            play(2 * RATE, after);
+            ck_assert_uint_eq(limit(), after + 1 + LATE_MARGIN);
+        }
+}
+END_TEST
+
 START_TEST(one_late_input_after_a_pause_does_not_raise_the_limit) {
     play(10 * RATE, 3);
     uint32_t before = limit();
@@ -128,6 +140,7 @@ int main(void) {
     tcase_add_test(tests, limit_is_the_usual_lateness_a_tick_and_the_margin);
     tcase_add_test(tests, jitter_stays_within_the_late_margin);
     tcase_add_test(tests, half_a_second_of_late_inputs_raises_the_limit_by_two_ticks_at_most);
+    tcase_add_test(tests, limit_follows_another_input_delay_within_two_seconds);
     tcase_add_test(tests, one_late_input_after_a_pause_does_not_raise_the_limit);
     tcase_add_test(tests, resent_and_early_inputs_do_not_raise_the_limit);
     tcase_add_test(tests, limit_follows_a_longer_path_within_a_second_and_its_length);

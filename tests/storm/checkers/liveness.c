@@ -46,15 +46,15 @@ static void begin_last_part(struct storm_match *match, struct liveness *liveness
     }
 }
 
-/// The input delay and the lead, as the server accepts them.
+/// The greatest input delay and lead, as the server accepts them.
 static uint32_t delay_of(const struct storm_match *match, unsigned client) {
-    int64_t delay = storm_client_get(match, client, STORM_C_delay);
+    int64_t delay = storm_client_delay_max(match, client);
     int64_t future = storm_match_get(match, STORM_future);
     return (uint32_t)(delay < future ? delay : future);
 }
 
 static uint32_t lead_of(const struct storm_match *match, unsigned client) {
-    int64_t lead = storm_client_get(match, client, STORM_C_lead);
+    int64_t lead = storm_client_lead_max(match, client);
     int64_t room = storm_match_get(match, STORM_future) - delay_of(match, client);
     return (uint32_t)(lead < room ? lead : room);
 }
@@ -95,7 +95,10 @@ static void check_in_step(struct storm_match *match, unsigned client,
     int64_t expected =
         (int64_t)server + lead_of(match, client) + (up - down) / 2 / (int64_t)match->tick_us;
     int64_t off = (int64_t)hc_timeline_head(hc_client_timeline(core)) - expected;
-    if (off < -off_ticks(match) || off > off_ticks(match))
+    // An automatic lead is anything from its minimum on, and may be changing.
+    int64_t least = storm_client_get(match, client, STORM_C_lead) -
+                    storm_client_get(match, client, STORM_C_lead_max);
+    if (off < (least < 0 ? least : 0) - off_ticks(match) || off > off_ticks(match))
         storm_fail(match->verdict, STORM_STUCK, "in-step", server,
                    "client %u is %ld ticks off: at tick %u with the server at %u", client,
                    (long)off, hc_timeline_head(hc_client_timeline(core)), server);

@@ -1,0 +1,138 @@
+/// A client chooses its input delay and its lead, and a game changes them while playing.
+#include "tests/scenario/scenario.h"
+
+#include "client/client.h"
+#include "hindcast/arena.h"
+#include "tests/run_suite.h"
+
+#include <string.h>
+
+enum { LATENCY_MS = 50, JITTER_MS = 5 };
+
+static struct scenario *begin(const char *preset, uint32_t latency_ms, uint64_t seed) {
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 2, latency_ms, seed);
+    struct hc_client_timing timing;
+    ck_assert(hc_client_timing_preset(preset, &timing));
+    config.up.jitter_us = config.down.jitter_us = latency_ms > JITTER_MS ? JITTER_MS * MS_US : 0;
+    config.client.input_delay = timing.input_delay;
+    config.client.input_delay_max = timing.input_delay_max;
+    config.client.lead = timing.lead;
+    config.client.lead_max = timing.lead_max;
+    struct scenario *scenario = scenario_create(&config);
+    ck_assert(hc_sim_join_all(scenario->sim));
+    hc_sim_run(scenario->sim, 8 * SECOND_US);
+    return scenario;
+}
+
+static struct hc_client_recent recent_of(const struct scenario *scenario) {
+    struct hc_client_recent recent;
+    ck_assert(hc_client_recent(hc_sim_client(scenario->sim, 0), &recent));
+    return recent;
+}
+
+/// Inputs that were late, or not there at all, within `us`.
+static uint64_t late_within(struct scenario *scenario, uint64_t us) {
+    const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(scenario->sim));
+    uint64_t before = stats->inputs_late + stats->inputs_forced + stats->inputs_refused;
+    hc_sim_run(scenario->sim, us);
+    return stats->inputs_late + stats->inputs_forced + stats->inputs_refused - before;
+}
+
+START_TEST(automatic_input_delay_is_small_nearby_and_at_its_maximum_far_away) {
+    struct scenario *near = begin("balanced", 0, 1), *far = begin("balanced", LATENCY_MS, 2);
+    ck_assert_uint_le(recent_of(near).input_delay, 1);
+    ck_assert_uint_eq(recent_of(far).input_delay, 3);
+    ck_assert_uint_eq(recent_of(far).lead, 0);
+    ck_assert_uint_eq(late_within(near, 4 * SECOND_US), 0);
+    scenario_destroy(near);
+    scenario_destroy(far);
+}
+END_TEST
+
+START_TEST(automatic_lead_makes_nothing_late_on_a_longer_path) {
+    struct scenario *scenario = begin("ahead", LATENCY_MS, 3);
+    ck_assert_uint_eq(recent_of(scenario).input_delay, 3);
+    ck_assert_uint_ge(recent_of(scenario).lead, 1);
+    ck_assert_uint_eq(late_within(scenario, 4 * SECOND_US), 0);
+    scenario_destroy(scenario);
+}
+END_TEST
+
+START_TEST(automatic_delays_follow_a_path_that_becomes_longer_and_shorter) {
+    struct scenario *scenario = begin("ahead", LATENCY_MS, 4);
+    uint32_t before = recent_of(scenario).lead;
+    hc_sim_set_links(scenario->sim, hc_sim_link(LATENCY_MS + 40, 0));
+    hc_sim_run(scenario->sim, 3 * SECOND_US);
+    ck_assert_uint_ge(recent_of(scenario).lead, before + 2);
+    ck_assert_uint_eq(late_within(scenario, SECOND_US), 0);
+    hc_sim_set_links(scenario->sim, hc_sim_link(LATENCY_MS, 0));
+    hc_sim_run(scenario->sim, 8 * SECOND_US);
+    ck_assert_uint_le(recent_of(scenario).lead, before);
+    scenario_destroy(scenario);
+}
+END_TEST
+
+/// Each tick has one input, which is never stamped again, whatever the game changes.
+START_TEST(changes_while_playing_leave_each_tick_its_one_input) {
+    enum { CHANGES = 60, KEPT = 40 };
+    struct scenario *scenario = begin("rewind", 20, 5);
+    struct hc_client *client = hc_sim_client(scenario->sim, 0);
+    const struct hc_cl_inputs *inputs = &client->link.inputs;
+    struct hc_rng rng = hc_rng_init(5, 0);
+    uint64_t sampled = hc_client_stats(client)->inputs_sampled;
+    hc_tick first = inputs->next;
+    for (unsigned i = 0; i < CHANGES; i++) {
+        struct hc_arena_input kept[KEPT];
+        hc_tick next = inputs->next;
+        for (hc_tick back = 0; back < KEPT; back++)
+            memcpy(&kept[back], hc_cl_inputs_at(inputs, next - 1 - back, 0), sizeof kept[back]);
+        struct hc_client_timing timing = {.input_delay = hc_rng_below(&rng, 10),
+                                          .lead = hc_rng_below(&rng, 10)};
+        ck_assert_int_eq(hc_client_set_timing(client, &timing), HC_OK);
+        hc_sim_run(scenario->sim, 100 * MS_US);
+        for (hc_tick back = 0; back < KEPT; back++)
+            ck_assert_mem_eq(&kept[back], hc_cl_inputs_at(inputs, next - 1 - back, 0),
+                             sizeof kept[back]);
+        ck_assert_uint_eq(recent_of(scenario).input_delay, timing.input_delay);
+        ck_assert_uint_eq(recent_of(scenario).lead, timing.lead);
+    }
+    ck_assert_uint_eq(hc_client_stats(client)->inputs_sampled - sampled, inputs->next - first);
+    ck_assert_uint_eq(hc_server_stats(hc_sim_host(scenario->sim))->inputs_lost, 0);
+    ck_assert_uint_eq(hc_client_stats(client)->clock_jumps, 0);
+    hc_sim_release_keys(scenario->sim);
+    hc_sim_run(scenario->sim, 2 * SECOND_US);
+    scenario_check_final(scenario, 0);
+    scenario_destroy(scenario);
+}
+END_TEST
+
+START_TEST(timing_out_of_its_range_is_refused_and_changes_nothing) {
+    static const struct hc_client_timing bad[] = {
+        {.input_delay = HC_INPUT_DELAY_MAX + 1},
+        {.input_delay_max = HC_INPUT_DELAY_MAX + 1},
+        {.lead = HC_LEAD_MAX + 1},
+        {.lead_max = HC_LEAD_MAX + 1},
+        {.input_delay_max = 29, .lead = 20},
+    };
+    struct scenario *scenario = begin("rewind", 20, 6);
+    struct hc_client *client = hc_sim_client(scenario->sim, 0);
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_int_eq(hc_client_set_timing(client, &bad[i]), HC_INVALID);
+    ck_assert_int_eq(
+        hc_client_set_timing(client, &(struct hc_client_timing){.input_delay = 28, .lead = 20}),
+        HC_OK);
+    scenario_destroy(scenario);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("timing");
+    TCase *tests = tcase_create("timing");
+    tcase_add_test(tests, automatic_input_delay_is_small_nearby_and_at_its_maximum_far_away);
+    tcase_add_test(tests, automatic_lead_makes_nothing_late_on_a_longer_path);
+    tcase_add_test(tests, automatic_delays_follow_a_path_that_becomes_longer_and_shorter);
+    tcase_add_test(tests, changes_while_playing_leave_each_tick_its_one_input);
+    tcase_add_test(tests, timing_out_of_its_range_is_refused_and_changes_nothing);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
