@@ -721,6 +721,7 @@ FAULTS = {
         "    hc_sv_outbox_reply(&server->outbox, from, answer, size);\n",
         "    hc_sv_outbox_reply(&server->outbox, from, answer, size);\n"
         "    hc_sv_outbox_reply(&server->outbox, from, answer, size);\n",
+        found_by="unit_server_handshake",
     ),
     # ---- Many matches ----
     "place-leaks": Fault(
@@ -728,6 +729,7 @@ FAULTS = {
         "a client that a match denies holds a place of it for good",
         "    held->players -= placed->players;\n",
         "    held->players -= placed->admitted ? placed->players : 0;\n",
+        found_by="unit_server_matches",
     ),
     "user-in-two-matches": Fault(
         "server/matches/placement.c",

@@ -185,6 +185,18 @@ START_TEST(another_process_of_a_user_gets_no_messages_of_the_one_before) {
 }
 END_TEST
 
+START_TEST(close_has_one_answer) {
+    struct client client = client_at(loopback(1000), 1);
+    ck_assert(connects(&client));
+    for (unsigned n = 0; n < 3; n++) { // also a repeated one
+        uint64_t before = out;
+        leave(&client);
+        ck_assert_uint_gt(answered, 0);
+        ck_assert_uint_eq(out - before, answered);
+    }
+}
+END_TEST
+
 START_TEST(cid_without_its_keys_continues_nothing) {
     struct client owner = client_at(loopback(1000), 1), thief = owner;
     ck_assert(connects(&owner));
@@ -546,6 +558,7 @@ int main(void) {
     tcase_add_test(tests, connected_user_is_denied_until_its_connection_is_silent);
     tcase_add_test(tests, client_that_proves_its_last_connection_continues_it_at_once);
     tcase_add_test(tests, another_process_of_a_user_gets_no_messages_of_the_one_before);
+    tcase_add_test(tests, close_has_one_answer);
     tcase_add_test(tests, cid_without_its_keys_continues_nothing);
     tcase_add_test(tests, nonce_of_another_user_does_not_block_a_client);
     tcase_add_test(tests, copied_token_gets_no_answer_and_its_owner_is_admitted);
