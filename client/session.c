@@ -191,9 +191,13 @@ static bool is_predicting(const struct hc_client *client) {
     return client->state == HC_CLIENT_PLAYING || client->state == HC_CLIENT_STALLED;
 }
 
-/// Predicts the ticks that are due, or stalls.
+/// Predicts the ticks that are due, or stalls, and delivers the game events that are shown.
 static void predict(struct hc_client *client, uint64_t now_us) {
+    struct hc_cl_timing *timing = &client->timing;
     struct hc_cl_predict_result result = hc_cl_predict_advance(client, now_us);
+    if (client->world != NULL)
+        hc_cl_world_show_events(client->world,
+                                hc_cl_timing_position(timing, now_us, HC_CL_INTERPOLATION_WHOLE));
     if (result.jumped)
         log_line(client, "the simulated time jumps: it was too far from the server's");
     if (result.stalled == (client->state == HC_CLIENT_STALLED))

@@ -10,10 +10,14 @@ static bool has_state(const struct hc_client *client) {
     return hc_client_timeline(client) != NULL && client->link.newest.any;
 }
 
+/// The position in simulated time at `now_us`, in 1/HC_CL_INTERPOLATION_WHOLE ticks.
+static int64_t position_at(const struct hc_client *client, uint64_t now_us) {
+    return hc_cl_timing_position(&client->timing, now_us, HC_CL_INTERPOLATION_WHOLE);
+}
+
 /// The times shown at `now_us`, if there is a state.
 static struct hc_cl_interpolation_times times_at(const struct hc_client *client, uint64_t now_us) {
-    return hc_cl_world_times(
-        client->world, hc_cl_timing_position(&client->timing, now_us, HC_CL_INTERPOLATION_WHOLE));
+    return hc_cl_world_times(client->world, position_at(client, now_us));
 }
 
 bool hc_client_show_tick(const struct hc_client *client, uint64_t now_us, hc_tick *tick,
@@ -83,7 +87,10 @@ bool hc_client_poll_visible(struct hc_client *client, uint64_t now_us,
     return false;
 }
 
-bool hc_client_next_game_event(struct hc_client *client, struct hc_client_game_event *event) {
+bool hc_client_next_game_event(struct hc_client *client, uint64_t now_us,
+                               struct hc_client_game_event *event) {
+    if (has_state(client))
+        hc_cl_world_show_events(client->world, position_at(client, now_us));
     return client->world != NULL && hc_cl_game_events_next(&client->world->game_events, event);
 }
 

@@ -167,7 +167,7 @@ static const char *const *names_of(struct hc_cl_window *window, const struct hc_
 /// Takes the game events that the client has shown since the frame before.
 static void take_events(struct hc_cl_window_pane *pane, uint64_t now_us) {
     struct hc_client_game_event event;
-    while (hc_client_next_game_event(pane->client.runner.client, &event))
+    while (hc_client_next_game_event(pane->client.runner.client, now_us, &event))
         hc_cl_shown_events_note(&pane->events, &event, now_us);
     hc_cl_shown_events_age(&pane->events, now_us);
 }

@@ -1,11 +1,20 @@
-/// Owns the predicted game events, and the queue from which the game reads.
+/// Owns the game events that are predicted or wait to be shown, and the queue from which the game
+/// reads.
 #include "client/world/game_events.h"
 
 // ---- The queue ----------------------------------------------------------------------------------
 
-/// Queues an event for the game; drops the oldest if too many are unread.
+static void count(struct hc_client_stats *stats, enum hc_client_game_event_state state) {
+    stats->game_events_predicted += state == HC_CLIENT_GAME_EVENT_PREDICTED;
+    stats->game_events_late += state == HC_CLIENT_GAME_EVENT_LATE;
+    stats->game_events_confirmed += state == HC_CLIENT_GAME_EVENT_CONFIRMED;
+    stats->game_events_cancelled += state == HC_CLIENT_GAME_EVENT_CANCELLED;
+}
+
+/// Queues an event for the game and counts it; drops the oldest if too many are unread.
 static void queue(struct hc_cl_game_events *events, enum hc_client_game_event_state state,
-                  const struct hc_cl_predicted_event *event, struct hc_client_stats *stats) {
+                  const struct hc_cl_kept_event *event, struct hc_client_stats *stats) {
+    count(stats, state);
     if (events->unread == HC_CL_EVENTS_UNREAD) {
         events->first = (events->first + 1) % HC_CL_EVENTS_UNREAD;
         events->unread--;
@@ -29,21 +38,66 @@ bool hc_cl_game_events_next(struct hc_cl_game_events *events, struct hc_client_g
     return true;
 }
 
+// ---- Delivery -----------------------------------------------------------------------------------
+
+/// Whether an event is to be delivered: it is shown, or its kind does not wait for that.
+static bool is_due(const struct hc_cl_game_events *events,
+                   const struct hc_cl_interpolation *interpolation,
+                   const struct hc_cl_kept_event *event) {
+    const struct hc_game *game = interpolation->world->game;
+    if (game->event_kinds[hc_game_event_kind(event->event)].at_once)
+        return true;
+    return event->tick <=
+           hc_cl_interpolation_time_of(interpolation, &events->shown, event->entity).tick + 1;
+}
+
+/// Delivers an event that waits. True: it stays, to be listed.
+static bool deliver(struct hc_cl_game_events *events, struct hc_cl_kept_event *event,
+                    struct hc_client_stats *stats) {
+    if (event->phase == HC_CL_EVENT_LATE) {
+        queue(events, HC_CLIENT_GAME_EVENT_LATE, event, stats);
+        return false;
+    }
+    queue(events, HC_CLIENT_GAME_EVENT_PREDICTED, event, stats);
+    if (event->phase == HC_CL_EVENT_CONFIRMED) {
+        queue(events, HC_CLIENT_GAME_EVENT_CONFIRMED, event, stats);
+        return false;
+    }
+    event->phase = HC_CL_EVENT_DELIVERED;
+    return true;
+}
+
+void hc_cl_game_events_show(struct hc_cl_game_events *events,
+                            const struct hc_cl_interpolation *interpolation,
+                            const struct hc_cl_interpolation_times *times,
+                            struct hc_client_stats *stats) {
+    bool moved = times->own.tick != events->shown.own.tick ||
+                 times->others.tick != events->shown.others.tick;
+    uint32_t kept = 0;
+    events->shown = *times;
+    for (uint32_t i = 0; moved && i < events->count; i++) {
+        struct hc_cl_kept_event event = events->kept[i];
+        if (event.phase == HC_CL_EVENT_DELIVERED || !is_due(events, interpolation, &event) ||
+            deliver(events, &event, stats))
+            events->kept[kept++] = event;
+    }
+    if (moved)
+        events->count = kept;
+}
+
 // ---- Predicted events ---------------------------------------------------------------------------
 
-/// The place of an event among the predicted ones; their number: it is not among them.
-static uint32_t find(const struct hc_cl_game_events *events,
-                     const struct hc_cl_predicted_event *event) {
+/// The place of an event among those that are kept; their number: it is not among them.
+static uint32_t find(const struct hc_cl_game_events *events, const struct hc_cl_kept_event *event) {
     for (uint32_t i = 0; i < events->count; i++)
-        if (events->predicted[i].tick == event->tick &&
-            events->predicted[i].entity == event->entity &&
-            events->predicted[i].event == event->event)
+        if (events->kept[i].tick == event->tick && events->kept[i].entity == event->entity &&
+            events->kept[i].event == event->event)
             return i;
     return events->count;
 }
 
 static void remove_at(struct hc_cl_game_events *events, uint32_t place) {
-    events->predicted[place] = events->predicted[--events->count];
+    events->kept[place] = events->kept[--events->count];
 }
 
 /// Whether it is decided which events of a tick happened.
@@ -54,49 +108,64 @@ static bool is_decided(const struct hc_cl_game_events *events, hc_tick tick) {
            (events->listed[tick % HC_GAME_EVENTS_TICKS / 64] >> tick % 64 & 1) != 0;
 }
 
+/// Cancels an event that is predicted. Only one that is delivered is told to the game.
+static void cancel(struct hc_cl_game_events *events, const struct hc_cl_kept_event *event,
+                   struct hc_client_stats *stats) {
+    if (event->phase == HC_CL_EVENT_DELIVERED)
+        queue(events, HC_CLIENT_GAME_EVENT_CANCELLED, event, stats);
+}
+
+static bool is_predicted(const struct hc_cl_kept_event *event) {
+    return event->phase == HC_CL_EVENT_PREDICTED || event->phase == HC_CL_EVENT_DELIVERED;
+}
+
 /// Cancels the predicted events of decided ticks.
 static void cancel_decided(struct hc_cl_game_events *events, struct hc_client_stats *stats) {
     for (uint32_t i = 0; i < events->count;) {
-        if (!is_decided(events, events->predicted[i].tick)) {
+        const struct hc_cl_kept_event *event = &events->kept[i];
+        if (!is_predicted(event) || !is_decided(events, event->tick)) {
             i++;
             continue;
         }
-        stats->game_events_cancelled++;
-        queue(events, HC_CLIENT_GAME_EVENT_CANCELLED, &events->predicted[i], stats);
+        cancel(events, event, stats);
         remove_at(events, i);
     }
 }
 
 /// Predicts an event unless it is predicted already.
-static void predict(struct hc_cl_game_events *events, const struct hc_cl_predicted_event *event,
+static void predict(struct hc_cl_game_events *events,
+                    const struct hc_cl_interpolation *interpolation, struct hc_cl_kept_event *event,
                     struct hc_client_stats *stats) {
     if (find(events, event) < events->count)
         return;
-    if (events->count == HC_CL_EVENTS_PREDICTED)
+    if (events->count == HC_CL_EVENTS_KEPT)
         return; // it comes late
-    queue(events, HC_CLIENT_GAME_EVENT_PREDICTED, event, stats);
-    events->predicted[events->count++] = *event;
-    stats->game_events_predicted++;
+    if (is_due(events, interpolation, event))
+        deliver(events, event, stats);
+    events->kept[events->count++] = *event;
 }
 
 static void predict_tick(struct hc_cl_game_events *events, const struct hc_timeline *timeline,
-                         const struct hc_world *world, hc_tick tick,
+                         const struct hc_cl_interpolation *interpolation, hc_tick tick,
                          struct hc_client_stats *stats) {
-    uint32_t count, e = 0;
-    for (; (e = hc_timeline_next_emitter(timeline, tick, e)) < world->entities; e++) {
-        const hc_game_event *emitted = hc_timeline_events(timeline, tick, (hc_entity)e, &count);
-        for (uint32_t i = 0; i < count; i++) {
-            struct hc_cl_predicted_event event = {
-                .tick = tick, .entity = (hc_entity)e, .event = emitted[i]};
-            predict(events, &event, stats);
+    uint32_t number, e = 0, entities = interpolation->world->entities;
+    for (; (e = hc_timeline_next_emitter(timeline, tick, e)) < entities; e++) {
+        const hc_game_event *emitted = hc_timeline_events(timeline, tick, (hc_entity)e, &number);
+        for (uint32_t i = 0; i < number; i++) {
+            struct hc_cl_kept_event event = {.tick = tick,
+                                             .entity = (hc_entity)e,
+                                             .event = emitted[i],
+                                             .phase = HC_CL_EVENT_PREDICTED};
+            predict(events, interpolation, &event, stats);
         }
     }
 }
 
 void hc_cl_game_events_predict(struct hc_cl_game_events *events, const struct hc_timeline *timeline,
-                               const struct hc_world *world, struct hc_client_stats *stats) {
+                               const struct hc_cl_interpolation *interpolation,
+                               struct hc_client_stats *stats) {
     uint64_t scanned = events->scanned;
-    if (world->game->event_kind_count == 0 || !hc_timeline_started(timeline))
+    if (interpolation->world->game->event_kind_count == 0 || !hc_timeline_started(timeline))
         return;
     hc_tick head = hc_timeline_head(timeline);
     for (hc_tick t = hc_timeline_oldest(timeline); t <= head; t++) {
@@ -105,7 +174,7 @@ void hc_cl_game_events_predict(struct hc_cl_game_events *events, const struct hc
             continue;
         scanned = changed > scanned ? changed : scanned;
         if (!is_decided(events, t))
-            predict_tick(events, timeline, world, t, stats);
+            predict_tick(events, timeline, interpolation, t, stats);
     }
     events->scanned = scanned;
 }
@@ -124,28 +193,42 @@ static void move_on(struct hc_cl_game_events *events, hc_tick final) {
         events->listed[t % HC_GAME_EVENTS_TICKS / 64] &= ~(UINT64_C(1) << t % 64);
 }
 
-static void take_event(struct hc_cl_game_events *events, const struct hc_cl_predicted_event *event,
-                       struct hc_client_stats *stats) {
+/// Takes an event that was not predicted: it waits to be shown, if there is a place.
+static void take_late(struct hc_cl_game_events *events,
+                      const struct hc_cl_interpolation *interpolation,
+                      struct hc_cl_kept_event *event, struct hc_client_stats *stats) {
+    event->phase = HC_CL_EVENT_LATE;
+    if (events->count == HC_CL_EVENTS_KEPT || is_due(events, interpolation, event))
+        deliver(events, event, stats);
+    else
+        events->kept[events->count++] = *event;
+}
+
+static void take_event(struct hc_cl_game_events *events,
+                       const struct hc_cl_interpolation *interpolation,
+                       struct hc_cl_kept_event *event, struct hc_client_stats *stats) {
     uint32_t place = find(events, event);
-    bool predicted = place < events->count;
-    if (predicted)
+    if (place == events->count) {
+        take_late(events, interpolation, event, stats);
+    } else if (events->kept[place].phase == HC_CL_EVENT_DELIVERED) {
+        queue(events, HC_CLIENT_GAME_EVENT_CONFIRMED, event, stats);
         remove_at(events, place);
-    stats->game_events_confirmed += predicted;
-    stats->game_events_late += !predicted;
-    queue(events, predicted ? HC_CLIENT_GAME_EVENT_CONFIRMED : HC_CLIENT_GAME_EVENT_LATE, event,
-          stats);
+    } else {
+        events->kept[place].phase = HC_CL_EVENT_CONFIRMED;
+    }
 }
 
 void hc_cl_game_events_take(struct hc_cl_game_events *events, const struct hc_cl_received *snapshot,
+                            const struct hc_cl_interpolation *interpolation,
                             struct hc_client_stats *stats) {
     hc_tick end = snapshot->events_first + snapshot->event_ticks;
     move_on(events, snapshot->header.final);
     for (uint32_t i = 0; i < snapshot->event_count; i++) {
         const struct hc_cl_received_event *received = &snapshot->events[i];
-        struct hc_cl_predicted_event event = {
+        struct hc_cl_kept_event event = {
             .tick = received->tick, .entity = received->entity, .event = received->event};
         if (!is_decided(events, event.tick))
-            take_event(events, &event, stats);
+            take_event(events, interpolation, &event, stats);
     }
     for (hc_tick t = snapshot->events_first; t < end; t++)
         if (events->through - t < HC_GAME_EVENTS_TICKS)
@@ -154,9 +237,14 @@ void hc_cl_game_events_take(struct hc_cl_game_events *events, const struct hc_cl
 }
 
 void hc_cl_game_events_begin(struct hc_cl_game_events *events, struct hc_client_stats *stats) {
+    for (uint32_t i = 0; i < events->count; i++) {
+        if (is_predicted(&events->kept[i]))
+            cancel(events, &events->kept[i], stats);
+        else
+            deliver(events, &events->kept[i], stats);
+    }
+    events->count = 0;
     events->scanned = 0;
-    events->any = true; // for now: everything predicted is decided
-    events->through = HC_NO_TICK - 1;
-    cancel_decided(events, stats);
     events->any = false;
+    events->shown = (struct hc_cl_interpolation_times){.own = {.tick = 0}};
 }

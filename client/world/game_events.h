@@ -1,26 +1,42 @@
 /// The game events of a client: those that its timeline predicts, those that the server lists for
-/// each final tick, and what the game has not read yet.
+/// each final tick, and those that are delivered and that the game has not read yet.
 ///
 /// An event is predicted when the timeline first has it, however late. It stays predicted, even if
 /// the timeline loses it again, until a snapshot lists which events of its tick happened: then it
 /// is confirmed or cancelled, and events of the tick that were not predicted are late. Nothing more
 /// is said of that tick. A tick of which the server says nothing for HC_GAME_EVENTS_TICKS has lost
 /// its events.
+///
+/// An event is delivered when its entity is shown on the way to its tick, or at once if its kind
+/// says so. Before that it waits: an event that is confirmed meanwhile is delivered as predicted
+/// and as confirmed when it is shown, and one that is cancelled meanwhile is never delivered.
 #pragma once
 
+#include "client/world/interpolation.h"
 #include "client/world/snapshot_reader.h"
 #include "hindcast/client.h"
 
 enum {
-    HC_CL_EVENTS_PREDICTED = 2048, ///< events that are predicted at once
+    /// Events that are predicted or wait at most. An event that finds no place is not predicted,
+    /// and is delivered when it is listed.
+    HC_CL_EVENTS_KEPT = 2048,
     /// That wait for hc_client_next_game_event: those that a snapshot may list, and as many that it
     /// cancels.
     HC_CL_EVENTS_UNREAD = 2 * HC_GAME_EVENTS_MAX,
 };
 
-struct hc_cl_predicted_event {
+/// The phases of an event that is kept.
+enum hc_cl_event_phase {
+    HC_CL_EVENT_PREDICTED, ///< The event is predicted and waits to be shown.
+    HC_CL_EVENT_DELIVERED, ///< The event is predicted and delivered, and waits to be listed.
+    HC_CL_EVENT_CONFIRMED, ///< The event was predicted, is listed and waits to be shown.
+    HC_CL_EVENT_LATE,      ///< The event was not predicted, is listed and waits to be shown.
+};
+
+struct hc_cl_kept_event {
     hc_tick tick;
     hc_entity entity;
+    uint8_t phase; ///< The phase is an enum hc_cl_event_phase.
     hc_game_event event;
 };
 
@@ -30,24 +46,35 @@ struct hc_cl_game_events {
     bool any;         ///< a snapshot came
     hc_tick through;  ///< the newest final tick
     uint64_t
-        listed[HC_GAME_EVENTS_TICKS / 64]; ///< final ticks that a snapshot has listed, a bit each
+        listed[HC_GAME_EVENTS_TICKS / 64];  ///< final ticks that a snapshot has listed, a bit each
+    struct hc_cl_interpolation_times shown; ///< The times of the newest hc_cl_game_events_show.
     uint32_t count;
-    struct hc_cl_predicted_event predicted[HC_CL_EVENTS_PREDICTED];
-    uint32_t first, unread; ///< of the ring
+    struct hc_cl_kept_event kept[HC_CL_EVENTS_KEPT]; ///< [count]
+    uint32_t first, unread;                          ///< of the ring
     struct hc_client_game_event queue[HC_CL_EVENTS_UNREAD];
 };
 
-/// A new connection begins: cancels what is predicted. The timeline has no states.
+/// A new connection begins: cancels the events that are predicted, and delivers the listed ones
+/// that wait. The timeline has no states.
 void hc_cl_game_events_begin(struct hc_cl_game_events *events, struct hc_client_stats *stats);
 
-/// Finds events that the timeline has and had not at the last call.
+/// Finds events that the timeline has and had not at the last call, and delivers those that are
+/// shown already.
 void hc_cl_game_events_predict(struct hc_cl_game_events *events, const struct hc_timeline *timeline,
-                               const struct hc_world *world, struct hc_client_stats *stats);
+                               const struct hc_cl_interpolation *interpolation,
+                               struct hc_client_stats *stats);
 
-/// Takes the events of an accepted snapshot.
+/// Takes the events of an accepted snapshot, and delivers those that are shown already.
 void hc_cl_game_events_take(struct hc_cl_game_events *events, const struct hc_cl_received *snapshot,
+                            const struct hc_cl_interpolation *interpolation,
                             struct hc_client_stats *stats);
 
-/// Removes the oldest event that the game has not read and writes it to `*event`; false: there is
-/// none.
+/// Delivers the events that are shown at `times`.
+void hc_cl_game_events_show(struct hc_cl_game_events *events,
+                            const struct hc_cl_interpolation *interpolation,
+                            const struct hc_cl_interpolation_times *times,
+                            struct hc_client_stats *stats);
+
+/// Removes the oldest delivered event that the game has not read and writes it to `*event`; false:
+/// there is none.
 bool hc_cl_game_events_next(struct hc_cl_game_events *events, struct hc_client_game_event *event);

@@ -194,7 +194,7 @@ static void resimulate(struct hc_cl_world *world) {
 }
 
 static void predict_events(struct hc_cl_world *world) {
-    hc_cl_game_events_predict(&world->game_events, world->timeline, &world->game_world,
+    hc_cl_game_events_predict(&world->game_events, world->timeline, &world->interpolation,
                               world->stats);
 }
 
@@ -212,7 +212,7 @@ static void apply(struct hc_cl_world *world, const struct hc_cl_received *snapsh
         apply_inputs(world, snapshot);
     apply_values(world, snapshot, true);
     resimulate(world);
-    hc_cl_game_events_take(&world->game_events, snapshot, world->stats);
+    hc_cl_game_events_take(&world->game_events, snapshot, &world->interpolation, world->stats);
     predict_events(world);
 }
 
@@ -322,4 +322,9 @@ void hc_cl_world_advance(struct hc_cl_world *world, hc_tick head, hc_tick newest
 struct hc_cl_interpolation_times hc_cl_world_times(const struct hc_cl_world *world,
                                                    int64_t position) {
     return hc_cl_display_times(&world->display, world->timeline, position);
+}
+
+void hc_cl_world_show_events(struct hc_cl_world *world, int64_t position) {
+    struct hc_cl_interpolation_times times = hc_cl_world_times(world, position);
+    hc_cl_game_events_show(&world->game_events, &world->interpolation, &times, world->stats);
 }

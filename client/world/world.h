@@ -114,3 +114,7 @@ void hc_cl_world_advance(struct hc_cl_world *world, hc_tick head, hc_tick newest
 /// first snapshot.
 struct hc_cl_interpolation_times hc_cl_world_times(const struct hc_cl_world *world,
                                                    int64_t position);
+
+/// Delivers the game events that are shown at a position in simulated time, in
+/// 1/HC_CL_INTERPOLATION_WHOLE ticks; after the first snapshot.
+void hc_cl_world_show_events(struct hc_cl_world *world, int64_t position);

@@ -59,9 +59,9 @@ static const struct hc_reduction reductions[] = {
     [BEST_KILLS] = {.op = HC_REDUCE_MAX, .field = "kills"},
 };
 static const struct hc_game_event_kind event_kinds[] = {
-    [DUEL_SHOT] = {"shot", 0},
-    [DUEL_HIT] = {"hit", 3},
-    [DUEL_KILL] = {"kill", 3},
+    [DUEL_SHOT] = {.name = "shot"},
+    [DUEL_HIT] = {.name = "hit", .bits = 3},
+    [DUEL_KILL] = {.name = "kill", .bits = 3},
 };
 
 // ---- The level ----------------------------------------------------------------------------------

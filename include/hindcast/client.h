@@ -428,23 +428,28 @@ HC_API bool hc_client_show_next(const struct hc_client *client, uint64_t now_us,
 
 /// Writes the next state of a game event to `*event`; false: there are no more.
 ///
-/// Each event is shown exactly once: PREDICTED as soon as the client has predicted it, or LATE. The
-/// server lists the events of a tick when the tick is final: all players' inputs before it have
-/// come or are refused. Then each predicted event is CONFIRMED or CANCELLED, and the others are
-/// LATE. A game that shows all of PREDICTED and LATE, and takes CANCELLED ones back if it can,
-/// needs nothing more:
+/// Each event is delivered exactly once, as PREDICTED or LATE, when its entity is shown on the way
+/// to its tick: when hc_client_show_tick_of gives the tick before it at `now_us`, or a later one.
+/// So own events are delivered as soon as the client has predicted them, unless there is a display
+/// offset, and those of others that are shown as they were received when they are seen. Events of
+/// a kind with `at_once` do not wait for that.
+///
+/// The server lists the events of a tick when the tick is final: all players' inputs before it have
+/// come or are refused. Then each event that was delivered as PREDICTED is CONFIRMED or CANCELLED,
+/// and those that were not predicted are LATE. A predicted event that is cancelled before it is
+/// shown is never delivered; one that is confirmed before that is delivered as PREDICTED and then
+/// as CONFIRMED. A game that shows all of PREDICTED and LATE, and takes CANCELLED ones back if it
+/// can, needs nothing more:
 ///
 ///     struct hc_client_game_event event;
-///     while (hc_client_next_game_event(client, &event))
+///     while (hc_client_next_game_event(client, now_us, &event))
 ///         if (event.kind == EVENT_SHOT && event.state <= HC_CLIENT_GAME_EVENT_LATE)
 ///             play_bang(event.entity);
 ///
-/// Where others are shown as they were received, a predicted event of theirs comes before its tick
-/// is shown: a game may wait until hc_client_show_tick_of reaches it.
-///
 /// Events of units that the client does not see do not come. When the connection is lost, all
 /// predicted events are cancelled. When more than 1,024 events are unread, the oldest are dropped.
-HC_API bool hc_client_next_game_event(struct hc_client *client, struct hc_client_game_event *event);
+HC_API bool hc_client_next_game_event(struct hc_client *client, uint64_t now_us,
+                                      struct hc_client_game_event *event);
 
 /// Writes the next entity that became visible or ceased to be, since the round of calls before, to
 /// `*change`, in ascending order: for the game's own pools of drawings and sounds. Call it with the

@@ -50,13 +50,13 @@
       "counted once for each connection.")                                                         \
     X(corrections, SUM, "states", "corrections", "States of past ticks received.")                 \
     X(game_events_predicted, SUM, "events", "game_events.predicted",                               \
-      "Game events that a client predicted, and showed before the server listed them.")            \
+      "Game events that a client predicted and delivered to its game.")                            \
     X(game_events_confirmed, SUM, "events", "game_events.confirmed",                               \
       "Of those, events that happened.")                                                           \
     X(game_events_cancelled, SUM, "events", "game_events.cancelled",                               \
       "Of those, events that did not happen, or were not sent.")                                   \
     X(game_events_late, SUM, "events", "game_events.late",                                         \
-      "Game events that only the server knew, shown when it listed them.")                         \
+      "Game events that only the server knew, delivered after it listed them.")                    \
     X(game_events_unread, SUM, "events", "game_events.unread",                                     \
       "Game events dropped, because the game left too many unread.")                               \
     X(rollback_depth, HISTOGRAM, "ticks", "rollback_depth_ticks",                                  \

@@ -127,6 +127,9 @@ enum hc_extrapolation {
 struct hc_game_event_kind {
     const char *name;
     uint8_t bits; ///< the number of an event lies in [0, 2^bits), [0, HC_EVENT_BITS_MAX]
+    /// A client delivers an event of the kind as soon as it knows of it, for example for a score or
+    /// a log. False: when the tick of the event is shown, as is right for sounds and effects.
+    bool at_once;
 };
 
 /// A game event as one word: its kind and its number. Within an entity and a tick, equal words are

@@ -52,7 +52,8 @@ static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
     struct match *match = context;
     struct hc_client_game_event event;
     hc_tick shown, as_of;
-    while (hc_client_next_game_event(hc_sim_client(sim, client), &event)) {
+    while (hc_client_next_game_event(hc_sim_client(sim, client), hc_sim_client_now(sim, client),
+                                     &event)) {
         const char *fault = hc_event_record_note(&match->clients[client], &event, false);
         match->fault = match->fault == NULL ? fault : match->fault;
     }

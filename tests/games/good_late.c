@@ -4,7 +4,7 @@
 static bool is_over(const struct hc_world *world, const void *referee);
 
 #define TAG_MORE_EVENTS                                                                            \
-    { "whistle", 0 }
+    { .name = "whistle" }
 #define TAG_ROUND_OVER is_over
 #define TAG_BALL_STEP(scene, out)                                                                  \
     const struct tag_referee *referee = hc_scene_referee(scene, TAG_GROUP_ROUND);                  \

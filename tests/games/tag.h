@@ -117,7 +117,7 @@ static const struct hc_kind tag_kinds[] = {
     {"ball", sizeof(struct tag_ball), 4, tag_ball_fields, "x", "y", 100, 1},
 };
 static const struct hc_game_event_kind tag_event_kinds[] = {
-    {"bounce", 2}, {"tagged", 5}, TAG_MORE_EVENTS};
+    {.name = "bounce", .bits = 2}, {.name = "tagged", .bits = 5}, TAG_MORE_EVENTS};
 static const struct hc_slots tag_owned[] = {{.kind = TAG_PLAYER, .count = 1}};
 static const struct hc_slots tag_unowned[] = {{.kind = TAG_BALL, .count = 2}};
 static const struct hc_reduction tag_reductions[] = {{.op = HC_REDUCE_COUNT}};

@@ -50,7 +50,7 @@ static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
     struct hc_client *core = hc_sim_client(sim, client);
     struct hc_client_game_event event;
     hc_tick shown, as_of;
-    while (hc_client_next_game_event(core, &event)) {
+    while (hc_client_next_game_event(core, hc_sim_client_now(sim, client), &event)) {
         const char *fault = hc_event_record_note(&seen->clients[client], &event, false);
         ck_assert_msg(fault == NULL, "client %u: event %u of entity %u at tick %u is %s", client,
                       event.kind, event.entity, event.tick, fault);
@@ -265,6 +265,131 @@ START_TEST(client_with_a_view_shows_its_own_events_and_none_that_did_not_happen)
 }
 END_TEST
 
+// ---- Delivery -----------------------------------------------------------------------------------
+
+enum { WATCHERS = 3, FRAME_US = 6944, FRAMES = 1400, LATENCY_MS = 75, DELIVERED_MIN = 30 };
+
+/// The events that a client's timeline had at the frame before, and those that it delivered.
+struct watched {
+    struct hc_event_record known;
+    hc_tick own, others; ///< The players were shown at these ticks in the frame before.
+    /// Events of others that were delivered, and ticks: from theirs to the one that was shown next,
+    /// and from theirs to the head.
+    uint64_t of_others, distance, behind;
+    uint64_t own_shots, own_at_head; ///< Own shots, and those delivered at the head's tick.
+};
+
+static hc_tick shown_tick(const struct hc_client *core, uint64_t now_us, hc_entity entity) {
+    hc_tick tick;
+    uint32_t fraction;
+    ck_assert(hc_client_show_tick_of(core, now_us, entity, &tick, &fraction));
+    return tick;
+}
+
+static void watch_event(struct watched *watched, const struct hc_client *core, uint64_t now_us,
+                        const struct hc_client_game_event *event) {
+    const struct hc_world *world = hc_client_world(core);
+    hc_tick now = shown_tick(core, now_us, event->entity);
+    hc_tick head = hc_timeline_head(hc_client_timeline(core));
+    bool own = world->owner_of[event->entity] == hc_client_player(core, 0);
+    bool first = event->tick > (own ? watched->own : watched->others) + 1;
+    bool known = hc_event_record_get(&watched->known, event->tick, event->entity, event->kind,
+                                     event->number) != 0;
+    ck_assert_uint_le(event->tick, now + 1); // never before it is shown
+    // Of the events that were predicted before, none is delivered in a later frame.
+    ck_assert(first || !known || event->state == HC_CLIENT_GAME_EVENT_LATE);
+    watched->of_others += !own;
+    watched->distance += own ? 0 : now + 1 - event->tick;
+    watched->behind += own ? 0 : head - event->tick;
+    watched->own_shots += own && event->kind == HC_ARENA_EVENT_SHOT;
+    watched->own_at_head += own && event->kind == HC_ARENA_EVENT_SHOT && event->tick == head;
+}
+
+static void note_known(struct watched *watched, const struct hc_client *core) {
+    const struct hc_timeline *timeline = hc_client_timeline(core);
+    uint32_t entities = hc_client_world(core)->entities, count;
+    for (hc_tick t = hc_timeline_oldest(timeline); t <= hc_timeline_head(timeline); t++)
+        for (uint32_t e = 0; e < entities; e++) {
+            const hc_game_event *events = hc_timeline_events(timeline, t, (hc_entity)e, &count);
+            for (uint32_t i = 0; i < count; i++)
+                ck_assert(hc_event_record_add(&watched->known, t, (hc_entity)e,
+                                              (uint8_t)hc_game_event_kind(events[i]),
+                                              hc_game_event_number(events[i]), HC_EVENT_HAPPENED));
+        }
+}
+
+/// A frame of a client.
+static void watch(struct watched *watched, struct hc_sim *sim, unsigned client, bool counts) {
+    struct hc_client *core = hc_sim_client(sim, client);
+    struct hc_client_game_event event;
+    uint64_t now_us = hc_sim_client_now(sim, client);
+    const struct hc_world *world = hc_client_world(core);
+    hc_player own = hc_client_player(core, 0);
+    while (hc_client_next_game_event(core, now_us, &event))
+        if (counts && event.state <= HC_CLIENT_GAME_EVENT_LATE)
+            watch_event(watched, core, now_us, &event);
+    note_known(watched, core);
+    watched->own = shown_tick(core, now_us, hc_world_player(world, own));
+    watched->others =
+        shown_tick(core, now_us, hc_world_player(world, (hc_player)((own + 1) % WATCHERS)));
+}
+
+/// Plays frame by frame, over a round trip of 150 ms.
+static void watch_all(struct watched watched[WATCHERS], enum hc_others others, uint32_t offset) {
+    struct hc_game everywhere = hc_arena;
+    everywhere.view = 0;
+    struct hc_sim_config config = hc_sim_config_players(&everywhere, WATCHERS, 60, 9);
+    config.host.history = 64;
+    config.client.others = others;
+    config.client.display_offset = offset;
+    config.up.latency_us = config.down.latency_us = LATENCY_MS * MS_US;
+    struct scenario *scenario = scenario_create(&config);
+    ck_assert(hc_sim_join_all(scenario->sim));
+    hc_sim_run(scenario->sim, 3 * SECOND_US);
+    for (unsigned f = 0; f < FRAMES; f++) {
+        hc_sim_run(scenario->sim, FRAME_US);
+        for (unsigned i = 0; i < WATCHERS; i++)
+            watch(&watched[i], scenario->sim, i, f > 0);
+    }
+    for (unsigned i = 0; i < WATCHERS; i++)
+        hc_event_record_free(&watched[i].known);
+    scenario_destroy(scenario);
+}
+
+START_TEST(events_are_delivered_in_the_first_frame_that_shows_their_tick) {
+    struct watched watched[WATCHERS] = {{.own = 0}};
+    watch_all(watched, HC_OTHERS_AS_RECEIVED, 0);
+    for (unsigned i = 0; i < WATCHERS; i++) {
+        ck_assert_uint_gt(watched[i].of_others, DELIVERED_MIN);
+        ck_assert_uint_eq(watched[i].distance, 0);
+        ck_assert_uint_gt(watched[i].behind, 5 * watched[i].of_others); // they are seen in the past
+        ck_assert_uint_gt(watched[i].own_shots, 10);
+        ck_assert_uint_eq(watched[i].own_at_head, watched[i].own_shots);
+    }
+}
+END_TEST
+
+START_TEST(events_of_predicted_others_are_delivered_when_they_are_predicted) {
+    struct watched watched[WATCHERS] = {{.own = 0}};
+    watch_all(watched, HC_OTHERS_PREDICTED, 0);
+    for (unsigned i = 0; i < WATCHERS; i++) {
+        ck_assert_uint_eq(watched[i].behind, watched[i].distance); // the head is on the way
+        ck_assert_uint_gt(watched[i].own_shots, 10);
+        ck_assert_uint_eq(watched[i].own_at_head, watched[i].own_shots);
+    }
+}
+END_TEST
+
+START_TEST(own_events_wait_for_the_display_offset) {
+    struct watched watched[WATCHERS] = {{.own = 0}};
+    watch_all(watched, HC_OTHERS_PREDICTED, 4);
+    for (unsigned i = 0; i < WATCHERS; i++) {
+        ck_assert_uint_gt(watched[i].own_shots, 10);
+        ck_assert_uint_eq(watched[i].own_at_head, 0);
+    }
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("game events");
     TCase *tests = tcase_create("game events");
@@ -275,6 +400,9 @@ int main(void) {
     tcase_add_test(tests, events_in_view_arrive_while_the_final_tick_is_at_the_end_of_the_history);
     tcase_add_test(tests, events_beyond_the_limit_of_a_tick_are_left_out_and_own_ones_are_not);
     tcase_add_test(tests, client_with_a_view_shows_its_own_events_and_none_that_did_not_happen);
+    tcase_add_test(tests, events_are_delivered_in_the_first_frame_that_shows_their_tick);
+    tcase_add_test(tests, events_of_predicted_others_are_delivered_when_they_are_predicted);
+    tcase_add_test(tests, own_events_wait_for_the_display_offset);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -16,7 +16,8 @@ static bool step(struct hc_scene *scene, hc_entity self, void *out) {
 void hc_loud_arena_init(struct hc_loud_arena *loud, hc_tick end) {
     *loud = (struct hc_loud_arena){.game = hc_arena, .end = end};
     memcpy(loud->events, hc_arena.event_kinds, HC_LOUD_SHOUT * sizeof *loud->events);
-    loud->events[HC_LOUD_SHOUT] = (struct hc_game_event_kind){"shout", HC_EVENT_BITS_MAX};
+    loud->events[HC_LOUD_SHOUT] =
+        (struct hc_game_event_kind){.name = "shout", .bits = HC_EVENT_BITS_MAX};
     memcpy(loud->kinds, hc_arena.kinds, hc_arena.kind_count * sizeof *loud->kinds);
     loud->kinds[HC_ARENA_KIND_PLAYER].events_max += HC_LOUD_SHOUTS;
     loud->game.event_kinds = loud->events;

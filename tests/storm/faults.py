@@ -474,12 +474,19 @@ FAULTS = {
         "",
         found_by="scenario_game_events",
     ),
+    "event-before-shown": Fault(
+        "client/world/game_events.c",
+        "an event is delivered before its tick is shown",
+        "    if (game->event_kinds[hc_game_event_kind(event->event)].at_once)\n",
+        "    if (game != NULL)\n",
+        found_by="scenario_game_events",
+    ),
     "event-never-cancelled": Fault(
         "client/world/game_events.c",
         "a predicted event that did not happen stays",
-        "        stats->game_events_cancelled++;\n"
-        "        queue(events, HC_CLIENT_GAME_EVENT_CANCELLED, &events->predicted[i], stats);\n",
-        "        (void)stats;\n",
+        "    if (event->phase == HC_CL_EVENT_DELIVERED)\n"
+        "        queue(events, HC_CLIENT_GAME_EVENT_CANCELLED, event, stats);\n",
+        "    (void)events, (void)event, (void)stats;\n",
         found_by="scenario_game_events",
     ),
     "event-counted-again": Fault(

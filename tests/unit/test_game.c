@@ -398,9 +398,11 @@ START_TEST(shown_ticks_of_an_input_are_limited_and_the_own_one_is_never_earlier)
 }
 END_TEST
 
-static const struct hc_game_event_kind event_kinds[HC_EVENT_KINDS_MAX + 1] = {{"hit", 5}};
-static const struct hc_game_event_kind wide_kinds[] = {{"hit", HC_EVENT_BITS_MAX + 1}};
-static const struct hc_game_event_kind other_kinds[] = {{"hit", 6}};
+static const struct hc_game_event_kind event_kinds[HC_EVENT_KINDS_MAX + 1] = {
+    {.name = "hit", .bits = 5}};
+static const struct hc_game_event_kind wide_kinds[] = {
+    {.name = "hit", .bits = HC_EVENT_BITS_MAX + 1}};
+static const struct hc_game_event_kind other_kinds[] = {{.name = "hit", .bits = 6}};
 
 /// Gives the copy game events.
 static void emit(uint8_t count) {

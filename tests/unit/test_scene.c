@@ -191,7 +191,8 @@ START_TEST(without_the_secret_there_are_no_secret_random_numbers) {
 END_TEST
 
 START_TEST(emitted_events_are_a_set_in_order_and_bounded) {
-    static const struct hc_game_event_kind events[] = {{"step", 0}, {"hit", 4}};
+    static const struct hc_game_event_kind events[] = {{.name = "step"},
+                                                       {.name = "hit", .bits = 4}};
     struct hc_game emitting = small_game;
     struct hc_kind emitters[SMALL_KINDS];
     struct hc_world emitting_world = world;

@@ -58,7 +58,8 @@ static const struct hc_kind kinds[] = {
     [PET] = {"pet", sizeof(struct pet), 2, pet_fields, "x", "y", 0, 0},
     [FAN] = {"fan", sizeof(struct fan), 1, fan_fields, NULL, NULL, 0, 0},
 };
-static const struct hc_game_event_kind event_kinds[] = {{"scores", 8}, {"leaps", 0}};
+static const struct hc_game_event_kind event_kinds[] = {{.name = "scores", .bits = 8},
+                                                        {.name = "leaps"}};
 static const struct hc_slots owned[] = {{WALKER, 1, 0}, {PET, 2, 0}};
 static const struct hc_slots unowned[] = {{FAN, 5, 0}};
 static const struct hc_reduction reductions[] = {{HC_REDUCE_SUM, "score"}};

@@ -78,7 +78,7 @@ static void take_shown(struct storm_match *match, struct game_events *all, unsig
     struct seat *seat = &all->seats[client];
     struct hc_client_game_event event;
     bool again = hc_client_stats(core)->losses > 0;
-    while (hc_client_next_game_event(core, &event)) {
+    while (hc_client_next_game_event(core, hc_sim_client_now(match->sim, client), &event)) {
         if (match->seats[client].hostile)
             continue;
         const char *fault = hc_event_record_note(&seat->record, &event, again);
@@ -140,7 +140,9 @@ static void client_changed(struct storm_match *match, void *state, unsigned clie
     seat->through = hc_tick_max(seat->through, events->through);
     hc_tick oldest =
         hc_tick_max(hc_tick_back(events->through, HC_GAME_EVENTS_TICKS - 1), seat->begun + 1);
-    for (hc_tick t = oldest; t <= events->through; t++) {
+    // Events of later ticks wait to be shown.
+    hc_tick shown = hc_tick_min(events->shown.own.tick, events->shown.others.tick);
+    for (hc_tick t = oldest; t <= hc_tick_min(events->through, shown + 1); t++) {
         if (!is_listed(events->listed, t) || is_listed(seat->listed, t))
             continue;
         seat->listed[t % HC_GAME_EVENTS_TICKS / 64] |= UINT64_C(1) << t % 64;
