@@ -239,15 +239,21 @@ static bool table_links(const struct bench_options *options, const char *table, 
 
 // ---- Entropy ------------------------------------------------------------------------------------
 
-static void print_field(const struct bench_entropy *entropy, unsigned kind, unsigned field,
-                        double values) {
-    static const char *const estimates[] = {"held", "linear", "extrapolated"};
+/// Prints the fields of a kind, FIELDS_EACH in a line.
+static void print_kind(const struct bench_entropy *entropy, unsigned kind, double values) {
+    enum { FIELDS_EACH = 5 };
+    static const char estimates[] = {'h', 'l', 'e'}; // held, linear, extrapolated
     const struct hc_kind *of = &hc_arena.kinds[kind];
-    double there = 0, fresh = 0;
-    unsigned best = bench_entropy_best(entropy, 0, kind, field, &there);
-    bench_entropy_best(entropy, 1, kind, field, &fresh);
-    printf("  %-8s %-9s %8.3f  %s\n", of->name, of->fields[field].name, (there + fresh) / values,
-           estimates[best]);
+    for (unsigned f = 0; f < of->field_count; f++) {
+        double there = 0, fresh = 0;
+        unsigned best = bench_entropy_best(entropy, 0, kind, f, &there);
+        bench_entropy_best(entropy, 1, kind, f, &fresh);
+        if (f % FIELDS_EACH == 0)
+            printf("%s  %-9s", f > 0 ? ",\n" : "", f > 0 ? "" : of->name);
+        printf("%s%s %.3f %c", f % FIELDS_EACH > 0 ? ", " : "", of->fields[f].name,
+               (there + fresh) / values, estimates[best]);
+    }
+    printf("\n");
 }
 
 /// Prints the rest beside fields: inputs, presence and ages.
@@ -267,11 +273,11 @@ static void print_entropy(const struct bench_entropy *entropy, const struct row 
     double values = (double)entropy->values, bits = bench_entropy_bits(entropy);
     double taken = (double)entropy->taken;
     printf("Entropy: %u players, %u snapshots/s, %.0f values sent; bits of each value by an\n"
-           "order-0 adaptive coder that starts empty, with the best estimate for each field\n",
+           "order-0 adaptive coder that starts empty, with the best estimate (extrapolated, held, "
+           "linear)\n",
            row->players, row->rate, values);
     for (unsigned k = 0; k < hc_arena.kind_count; k++)
-        for (unsigned f = 0; f < hc_arena.kinds[k].field_count; f++)
-            print_field(entropy, k, f, values);
+        print_kind(entropy, k, values);
     print_rest(entropy, values);
     printf("  %-18s %8.3f; by deltas %.3f, ratio %.3f, at most 1.35 wanted\n", "all", bits / values,
            taken / values, taken / bits);
