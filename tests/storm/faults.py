@@ -743,36 +743,42 @@ FAULTS = {
         "a user who has a session in one match is placed in another",
         "            if (room->users[user] == client_id)\n",
         "            if (room->users[user] == client_id && client_id == 0)\n",
+        found_by="unit_server_matches",
     ),
     "ticket-of-no-match": Fault(
         "server/admission.c",
         "a ticket of a match that the port no longer has admits nobody",
         "    if (token->kind == HC_TOKEN_RESUME && token->match > matches)\n",
         "    if (token->kind != HC_TOKEN_RESUME && token->match > matches)\n",
+        found_by="hc_storm 8..8",
     ),
     "ticks-not-left-out": Fault(
         "server/host.c",
         "a server that is far behind does all ticks after all, burst after burst",
         "    while (hc_sv_ticks_are_due(server, now_us)) {\n",
         "    while (hc_sv_ticks_are_due(server, now_us) && now_us == UINT64_MAX) {\n",
+        found_by="scenario_schedule",
     ),
     "epoch-not-set-on": Fault(
         "server/schedule.c",
         "the clock is not advanced by the ticks that the server has left out",
         "    schedule->epoch_us += (missed * 1000000",
         "    schedule->epoch_us += (0 * 1000000",
+        found_by="unit_server_schedule",
     ),
     "clock-half-way": Fault(
         "client/link/clock.c",
         "the client clock is behind the server's by half a round trip",
         "(uint64_t)bounds->most_us) / 2;\n",
         "(uint64_t)bounds->most_us) / INT64_MAX;\n",
+        found_by="unit_client_clock",
     ),
     "stall-for-good": Fault(
         "client/predict.c",
         "a client that has stalled once stays stalled",
         "    result.stalled = hc_cl_timing_must_stall(timing, due, limit_of(client));\n",
         "    result.stalled = timing->stalled || hc_cl_timing_must_stall(timing, due, limit_of(client));\n",
+        found_by="hc_storm 1..1",
     ),
 }
 

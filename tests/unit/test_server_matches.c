@@ -446,6 +446,7 @@ START_TEST(clients_go_to_another_match_while_one_is_away) {
 END_TEST
 
 START_TEST(user_with_another_token_returns_to_its_session) {
+    ck_assert_uint_eq(join(8)->match, 1); // where a user without a session would be placed
     struct hc_credential credential = issue(3, 9);
     struct player *player = connect_client(&credential, false);
     run(SECOND_US);
