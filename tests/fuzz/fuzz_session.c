@@ -24,6 +24,7 @@ enum {
     STRANGER_PORT = 3000,
     TICK_US = 16667,
     BEGIN_US = 25000000, ///< earlier cookies have expired
+    CALLS_MAX = 64, ///< of hc_client_advance until the client has caught up
     CHAINS = 64,
     HISTORY = 8,
     CLIENTS = 3,
@@ -283,7 +284,11 @@ static void tick(struct world *w) {
     hc_client_advance(w->other, w->now_us);
     exchange(w);
     HC_ASSERT(hc_server_deadline(w->host) > w->now_us);
-    HC_ASSERT(hc_client_deadline(w->other) > w->now_us);
+    for (unsigned calls = 0; hc_client_deadline(w->other) <= w->now_us; calls++) {
+        HC_ASSERT(calls < CALLS_MAX); // each predicts only some of the ticks that are due
+        hc_client_advance(w->other, w->now_us);
+        exchange(w);
+    }
     for (hc_entity next = 0; hc_client_show_next(w->other, w->now_us, &next, &shown);) {
     }
     poll_events(w);
