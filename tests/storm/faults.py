@@ -239,7 +239,7 @@ FAULTS = {
         "a roster change of the very tick of a snapshot is not sent",
         "        if (received && change->tick < tick)\n",
         "        if (change->tick == tick || received)\n",
-        found_by="hc_storm 22..22",
+        found_by="unit_server_replication",
     ),
     "roster-change-sent-once": Fault(
         "server/replication/lists.c",

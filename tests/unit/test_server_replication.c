@@ -286,6 +286,27 @@ START_TEST(forced_inputs_joins_and_leaves_are_repeated_until_one_snapshot_with_t
 }
 END_TEST
 
+START_TEST(a_leave_at_the_tick_of_a_snapshot_is_in_it) {
+    for (unsigned i = 0; i < 2; i++, pass(true)) {
+        struct sent sent = send_snapshot();
+        ack(&sent); // the joins
+    }
+    hc_player last = --players;
+    ck_assert_int_eq(hc_timeline_put_roster(timeline, last, head(), HC_ROSTER_LEAVE), HC_OK);
+    hc_sv_roster_stamp(&replicator.roster, last, head(), HC_ROSTER_LEAVE);
+    struct sent sent = send_snapshot();
+    const struct hc_cl_received *received = receive(&sent);
+    ck_assert_uint_eq(received->header.tick, head());
+    ck_assert_uint_eq(received->roster_count, 1);
+    ck_assert_uint_eq(received->roster_changes[0].player, last);
+    ck_assert_uint_eq(received->roster_changes[0].tick, head());
+    hc_sv_client_acked(&client, sent.seq);
+    pass(true);
+    sent = send_snapshot();
+    ck_assert_uint_eq(receive(&sent)->roster_count, 0);
+}
+END_TEST
+
 START_TEST(a_client_without_bandwidth_has_no_room_for_a_snapshot) {
     ck_assert_uint_eq(hc_sv_snapshot_room(&client, body_max, now_us()),
                       HC_DATA_BODY_MAX - HC_SNAPSHOT_OVERHEAD);
@@ -449,6 +470,7 @@ int main(void) {
     tcase_add_test(tc, corrections_that_do_not_fit_follow_in_later_snapshots_and_none_is_repeated);
     tcase_add_test(
         tc, forced_inputs_joins_and_leaves_are_repeated_until_one_snapshot_with_them_is_acked);
+    tcase_add_test(tc, a_leave_at_the_tick_of_a_snapshot_is_in_it);
     tcase_add_test(tc, a_client_without_bandwidth_has_no_room_for_a_snapshot);
     tcase_add_test(tc, every_snapshot_has_the_referee_and_the_own_players_in_any_room);
     tcase_add_test(tc, a_unit_that_waits_gains_the_priority_of_a_changed_one);
