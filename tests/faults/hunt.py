@@ -16,6 +16,7 @@ SILENT_S = 30  # a storm that ends no seed for so long is stuck
 MEMORY_KB = 3 << 20
 FAILED = re.compile(r"FAILED seed (\d+): \w+, oracle ([^,]+), tick \d+: (.*)")
 TRACE = re.compile(r"(\d+) ([0-9a-f]{16})$")
+HISTORY = re.compile(r"^(history \d+) of seed.*?((?:differs at|crashed).*)", re.MULTILINE)
 CHECK_FAILED = re.compile(r"^\S+:\d+:[FE]:[^:]*:(.*)", re.MULTILINE)
 LIMITED = ("sh", "-c", f'ulimit -c 0; ulimit -v {MEMORY_KB}; exec "$@"', "sh")
 
@@ -85,6 +86,8 @@ def failure_of(command: list[str], directory: str, bound_s: float) -> str | None
         text = output.read().decode(errors="replace").strip()
     if found := CHECK_FAILED.search(text):
         return found[1]
+    if found := HISTORY.search(text):
+        return f"{found[1]} {found[2]}"
     last = text.splitlines()[-1] if text else ""
     return last if status > 0 and last else f"exit status {status}: {last}"
 

@@ -33,7 +33,7 @@ FAULTS = {
         "entities near the old position are not stepped again",
         "        if (move->had && is_near(tl, row->grid, row->states, e, move->from))\n            set_bit(row->again, e);\n",
         "",
-        found_by="exact_histories 30",
+        found_by="scenario_foreign_inputs",
     ),
     "new-position": Fault(
         SPREAD,
@@ -54,7 +54,7 @@ FAULTS = {
         "readers of a changed group of the referee are not stepped again",
         "        mark_readers(tl, row, was == is ? changed_groups(tl, old, new) : UINT8_MAX);\n",
         "        (void)mark_readers, (void)changed_groups, (void)old, (void)new;\n",
-        found_by="exact_histories 30",
+        found_by="unit_timeline",
     ),
     "referee-reads": Fault(
         SPREAD,
@@ -132,14 +132,14 @@ FAULTS = {
         "a change of an earlier tick overwrites an authoritative state",
         "        if (authoritative != NULL) {\n",
         "        if (authoritative != NULL && false) {\n",
-        found_by="exact_histories 30",
+        found_by="scenario_corrections_window",
     ),
     "older-as-of": Fault(
         TIMELINE,
         "a state of an older as_of replaces a newer one",
         "        if (*held != HC_NO_TICK && *held >= as_of)\n            continue;\n",
         "",
-        found_by="exact_histories 30",
+        found_by="hc_storm 13..13",
     ),
     "authoritative-outlives-tick": Fault(
         STEPPING,
@@ -191,7 +191,7 @@ FAULTS = {
         "        memcmp(in->effective + cell * input_size(in), input, input_size(in)) != 0)\n"
         "        refresh(in, player, tick);\n"
         "    if (!in->replica)\n        renew_inputs_through(in, player);\n",
-        found_by="exact_histories 30",
+        found_by="unit_timeline",
     ),
     "base-across-join": Fault(
         INPUTS,

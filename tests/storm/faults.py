@@ -137,6 +137,7 @@ FAULTS = {
         "    apply(server, peer, from, &received, now_us);\n",
         "    received.arrived_us = now_us;\n"
         "    apply(server, peer, from, &received, now_us);\n",
+        found_by="unit_server_arrival",
     ),
     "margin-of-repeats": Fault(
         "server/margin.c",
@@ -144,12 +145,14 @@ FAULTS = {
         "    if (margin->any && newest <= margin->newest)\n"
         "        return;\n",
         "",
+        found_by="unit_server_margin",
     ),
     "margin-without-end": Fault(
         "server/margin.c",
         "a margin counts for more than a second",
         "HC_MARGIN_WINDOW_US)\n",
         "2 * HC_MARGIN_WINDOW_US)\n",
+        found_by="unit_server_margin",
     ),
     # ---- The spread of a change ----
     "old-position": Fault(
@@ -384,7 +387,7 @@ FAULTS = {
         "an extrapolation goes on along a run that another input of the owner gave",
         "hc_mix(hc_mix(hc_mix(walk->runs->referee_hash, walk->unit), words[0]), words[1]) | 1;\n",
         "hc_mix(walk->runs->referee_hash, walk->unit) | (words[0] & 0) | 1;\n",
-        found_by="corpus_reader",
+        found_by="scenario_schedule",
     ),
     "inputs-cut": Fault(
         "server/replication/builder.h",
@@ -681,6 +684,7 @@ FAULTS = {
         "    struct hc_received fresh = {.newest = 0};\n"
         "    *connection = (struct hc_connection){.cid = cid,\n"
         "                                         .received = is_client ? connection->received : fresh,\n",
+        found_by="unit_connection",
     ),
     "nonces-again": Fault(
         "server/handshake.c",
@@ -711,6 +715,7 @@ FAULTS = {
         "    HC_MARK(\"path-validation-begun\");\n",
         "    HC_MARK(\"path-validation-begun\");\n"
         "    peer->address = *sighting->from;\n",
+        found_by="hc_storm 11..11",
     ),
     "ended-takes-effect": Fault(
         "server/receive.c",
