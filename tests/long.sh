@@ -3,8 +3,8 @@
 #
 # Long plays in asan too, 20,000 random histories instead of 2,000, an hour of random matches in release
 # and another in asan instead of minutes, FUZZ_SECONDS (default 900) for each fuzz program, 100,000 joins
-# instead of 8,000, all planted faults, and the same matches on all machines of tests/machines/run.sh. An
-# hour for each fuzz program, and nothing else:  sh tests/long.sh 3600 build fuzz
+# instead of 8,000, all planted faults and 100 mutants, and the same matches on all machines of
+# tests/machines/run.sh. An hour for each fuzz program, and nothing else:  sh tests/long.sh 3600 build fuzz
 set -eu
 cd "$(dirname "$0")/.."
 HC_LONG_PLAYS=yes

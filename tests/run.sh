@@ -208,7 +208,8 @@ stage_machines() {
     run_counted sh tests/machines/run.sh $HC_MACHINES
 }
 
-# Every planted fault, and most mutants, must be found by some test.
+# Every planted fault, and most mutants, must be found by some test. The faults take minutes; a mutant that
+# no test finds plays all tests, so the mutants take most of the time.
 stage_planted() {
     run_counted python3 tests/planted.py
 }

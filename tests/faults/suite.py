@@ -96,7 +96,7 @@ class Suite:
 
     def __init__(self, ground: Ground):
         self.ground = ground
-        self.results = Results(GROUND / "results.json")
+        self.results = Results(GROUND / "outcomes.json")
         self.tests = tests_of(ground)
         self.broken: dict[Step, str] = {}  # by steps that fail with the sources as they are, the cause
         self.locks: dict[str, threading.Lock] = defaultdict(threading.Lock)
