@@ -64,6 +64,13 @@ static uint32_t needed(uint32_t in_effect, int64_t margin_us, uint32_t interval_
     return in_effect > left ? in_effect - left : 0;
 }
 
+/// The least sum to which the delays may fall at once, the lead first.
+static uint32_t fallen(const struct hc_cl_delays *delays, const struct hc_cl_delays_now *now) {
+    uint32_t ticks = hc_tick_max(1, hc_tick_at_us(HC_CL_DELAYS_FALL_US, now->tick_rate));
+    uint32_t kept = delays->lead > ticks ? delays->lead - ticks : 0;
+    return kept > 0 ? delays->input_delay + kept : 0;
+}
+
 /// Changes the sum of both to `sum` ticks.
 static void change(struct hc_cl_delays *delays, uint32_t sum, hc_tick as_of,
                    const struct hc_cl_delays_now *now) {
@@ -105,5 +112,5 @@ void hc_cl_delays_take(struct hc_cl_delays *delays, const struct hc_cl_margin *m
     }
     delays->peak = wanted > delays->peak ? wanted : delays->peak;
     if (hc_since(delays->calm_us, now->now_us) >= HC_CL_DELAYS_PROOF_US)
-        change(delays, delays->peak, margin->as_of, now);
+        change(delays, hc_tick_max(delays->peak, fallen(delays, now)), margin->as_of, now);
 }

@@ -3,9 +3,11 @@
 ///
 /// Both delays together are the least that would have made no margin of the last second negative.
 /// They rise with a report that shows more to be needed, and fall when less was needed for
-/// HC_CL_DELAYS_PROOF_US. The input delay takes as much as it may, and the lead the rest; what then
-/// remains is rewound. A report also covers inputs that were stamped before the delays changed: it
-/// is read by the least delays of its time, so that nothing is corrected twice.
+/// HC_CL_DELAYS_PROOF_US, the lead by HC_CL_DELAYS_FALL_US at most: if it fell farther, a client
+/// would stand still until its server has caught up. The input delay takes as much as it may, and
+/// the lead the rest; what then remains is rewound. A report also covers inputs that were stamped
+/// before the delays changed: it is read by the least delays of its time, so that nothing is
+/// corrected twice.
 #pragma once
 
 #include "client/link/margin.h"
@@ -13,6 +15,7 @@
 
 enum {
     HC_CL_DELAYS_PROOF_US = 4000000, ///< less was needed for so long before the delays fall
+    HC_CL_DELAYS_FALL_US = 200000,   ///< by so much the lead falls at once: a slewed clock follows
     HC_CL_DELAYS_SPARE_US = 1000,    ///< a margin that counts as none: the client clock errs
 };
 

@@ -98,6 +98,22 @@ START_TEST(lead_takes_what_the_input_delay_leaves_and_gives_back_first) {
 }
 END_TEST
 
+/// Simulated time follows a lead that falls farther by standing still, which a player sees.
+START_TEST(lead_falls_by_no_more_at_once_than_simulated_time_follows_by_slewing) {
+    begin(&(struct hc_client_timing){.lead_max = 30});
+    report(-30 * TICK_US);
+    ck_assert_uint_eq(delays.lead, 30);
+    uint32_t least = 30;
+    for (uint32_t i = 0; i < 60 * RATE / REPORT_TICKS; i++) {
+        uint32_t before = delays.lead;
+        report((int32_t)before * TICK_US + TICK_US / 2);
+        ck_assert_uint_le((before - delays.lead) * TICK_US, HC_CL_DELAYS_FALL_US);
+        least = delays.lead;
+    }
+    ck_assert_uint_eq(least, 0);
+}
+END_TEST
+
 START_TEST(fixed_delays_and_unknown_margins_change_nothing) {
     begin(&(struct hc_client_timing){.input_delay = 2, .lead = 5});
     report(-9 * TICK_US);
@@ -151,6 +167,7 @@ int main(void) {
                    input_delay_rises_at_once_by_what_is_missing_and_never_beyond_its_maximum);
     tcase_add_test(tests, what_was_corrected_is_not_corrected_again);
     tcase_add_test(tests, lead_takes_what_the_input_delay_leaves_and_gives_back_first);
+    tcase_add_test(tests, lead_falls_by_no_more_at_once_than_simulated_time_follows_by_slewing);
     tcase_add_test(tests, fixed_delays_and_unknown_margins_change_nothing);
     tcase_add_test(tests, another_choice_keeps_what_it_allows);
     tcase_add_test(tests, presets_are_within_their_ranges);
