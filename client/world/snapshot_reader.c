@@ -150,10 +150,9 @@ static void read_run(struct reading *reading, hc_player player, hc_tick *next, u
     hc_tick first;
     uint32_t count = hc_snapshot_get_run(&reading->bits, *next, &first);
     for (uint32_t i = 0; i < count && !reading->bits.failed; i++) {
-        if (snapshot->input_count == HC_SNAPSHOT_INPUTS_SUM_MAX) {
-            reading->bits.failed = true;
+        reading->bits.failed |= snapshot->input_count == HC_SNAPSHOT_INPUTS_SUM_MAX;
+        if (reading->bits.failed)
             return;
-        }
         hc_value_get_input(&reading->bits, &reading->reader->codec, input, input);
         struct hc_cl_received_input *received = &snapshot->inputs[snapshot->input_count++];
         *received = (struct hc_cl_received_input){.player = player, .tick = first + i};
@@ -278,10 +277,9 @@ static void read_tick_events(struct reading *reading, hc_tick tick) {
     for (bool first = true;
          hc_game_events_get_event(&reading->bits, reading->reader->world, first, &entity, &event);
          first = false) {
-        if (snapshot->event_count == HC_GAME_EVENTS_MAX) {
-            reading->bits.failed = true;
+        reading->bits.failed |= snapshot->event_count == HC_GAME_EVENTS_MAX;
+        if (reading->bits.failed)
             return;
-        }
         snapshot->events[snapshot->event_count++] =
             (struct hc_cl_received_event){.tick = tick, .entity = entity, .event = event};
     }
