@@ -25,7 +25,7 @@ start foreign hindcast-load --connect "127.0.0.1:$port" --clients 1 --match 7 --
 finish "$pid"
 check "no token names a match that the server does not have" shows "$work/foreign.err" "no tokens" 1
 kill -USR1 "$many"
-check "SIGUSR1 logs the report of all matches" await shows "$work/many.err" '"matches":\[{"match":1,' 1
+check "SIGUSR1 logs the report of all matches" await shows "$work/many.err" '"matches":\[{.*"match":1[,}]' 1
 kill -TERM "$many"
 finish "$many"
 check "the daemon ends well" good many
