@@ -45,6 +45,8 @@ const char *hc_cl_config_check(const struct hc_client_config *config) {
         return "input_delay";
     if (config->display_offset > HC_DISPLAY_OFFSET_MAX)
         return "display_offset";
+    if (config->display_offset_max > HC_DISPLAY_OFFSET_MAX)
+        return "display_offset_max";
     if (config->others > HC_OTHERS_AS_RECEIVED)
         return "others";
     if (config->lead > HC_LEAD_MAX)

@@ -14,7 +14,7 @@ struct hc_cl_behind hc_cl_predict_behind(const struct hc_client *client) {
     uint32_t offset = client->config.display_offset;
     if (world == NULL)
         return (struct hc_cl_behind){.own = offset, .others = offset, .farthest = offset};
-    return (struct hc_cl_behind){.own = world->display.offset,
+    return (struct hc_cl_behind){.own = hc_cl_display_own(&world->display),
                                  .others = hc_cl_display_others(&world->display),
                                  .farthest = hc_cl_display_farthest(&world->display),
                                  .rollback = world->rollback_ticks,

@@ -33,6 +33,8 @@ static struct hc_client *create_whole(const struct hc_client_config *config, boo
     client->config = *config;
     if (config->rule_hash == 0)
         client->config.rule_hash = hc_game_rule_hash(config->game, config->allocator);
+    if (client->config.display_offset_max < config->display_offset)
+        client->config.display_offset_max = config->display_offset;
     client->stats.memory_bytes = sizeof *client;
     client->begun_us = now_us;
     client->ahead_max = hc_cl_config_ahead(&client->config);
@@ -488,6 +490,18 @@ enum hc_status hc_client_set_timing(struct hc_client *client,
     hc_cl_config_set_timing(&client->config, timing);
     if (client->timing.tick_rate > 0 && hc_cl_timing_allow(&client->timing))
         log_line(client, "input delay and lead are cut to what the server accepts");
+    return HC_OK;
+}
+
+enum hc_status hc_client_set_display(struct hc_client *client,
+                                     const struct hc_client_display *display) {
+    if (display->offset > client->config.display_offset_max ||
+        display->others > HC_OTHERS_AS_RECEIVED)
+        return HC_INVALID;
+    client->config.display_offset = display->offset;
+    client->config.others = display->others;
+    if (client->world != NULL)
+        hc_cl_world_choose_display(client->world);
     return HC_OK;
 }
 

@@ -101,7 +101,7 @@ void hc_cl_shown_world(struct hc_client *client, hc_tick *tick, const uint8_t **
     const struct hc_timeline *timeline = world->timeline;
     hc_tick head = hc_timeline_head(timeline), oldest = hc_timeline_oldest(timeline);
     hc_tick others = hc_tick_max(hc_tick_back(head, hc_cl_display_others(&world->display)), oldest);
-    *tick = hc_tick_max(hc_tick_back(head, world->display.offset), oldest);
+    *tick = hc_tick_max(hc_tick_back(head, hc_cl_display_own(&world->display)), oldest);
     *presence = hc_timeline_presence(timeline, *tick);
     *states = hc_timeline_states(timeline, *tick);
     if (others != *tick)

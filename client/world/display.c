@@ -1,4 +1,5 @@
-/// Owns the choice of the tick at which others are shown: as late as their states come.
+/// Owns the choice of the ticks that are shown: the own players' one as the game wants it, and the
+/// others' one as late as their states come.
 #include "client/world/display.h"
 
 #include "common/input_fields.h"
@@ -29,10 +30,21 @@ struct hc_cl_display hc_cl_display_begin(const struct hc_client_config *config,
     uint32_t lookback = config->game->lookback;
     if (hc_shown_ago_field(config->game) != NULL && display.most + input_delay > lookback)
         display.most = lookback > input_delay ? lookback - input_delay : 0;
-    if (display.most < display.offset)
-        display.most = display.offset;
-    display.now = display.before = (int64_t)display.offset * WHOLE;
+    display.own_now = display.own_before = (int64_t)display.offset * WHOLE;
+    display.now = display.before = display.own_now;
     return display;
+}
+
+void hc_cl_display_choose(struct hc_cl_display *display, const struct hc_client_config *config) {
+    display->offset = config->display_offset;
+    if (display->follows && follows(config)) {
+        if (display->wanted < display->offset)
+            display->wanted = display->offset;
+        return;
+    }
+    display->follows = follows(config);
+    display->wanted = display->offset;
+    display->count = display->calm = display->peak = 0; // what was measured is too old
 }
 
 /// The ticks that nearly all of the newest `count` snapshots were behind at most.
@@ -55,8 +67,8 @@ static uint32_t needed(const struct hc_cl_display *display, uint32_t count) {
 static void want(struct hc_cl_display *display) {
     bool begins = display->count < 2 * HC_CL_DISPLAY_SAMPLES;
     uint32_t ticks = needed(display, begins ? display->count / 2 : HC_CL_DISPLAY_SAMPLES);
-    ticks = ticks < display->offset ? display->offset : ticks;
     ticks = ticks > display->most ? display->most : ticks;
+    ticks = ticks < display->offset ? display->offset : ticks;
     display->peak = ticks > display->peak && !begins ? ticks : display->peak;
     if (begins)
         display->wanted = ticks;
@@ -66,42 +78,69 @@ static void want(struct hc_cl_display *display) {
     }
 }
 
-void hc_cl_display_predicted(struct hc_cl_display *display, hc_tick head, hc_tick newest) {
-    if (!display->follows)
-        return;
-    if (display->first == HC_NO_TICK)
-        display->first = newest;
+/// Moves an offset a step towards `ticks`.
+static void approach(int64_t *now, int64_t *before, uint32_t ticks) {
+    int64_t way = (int64_t)ticks * WHOLE - *now, step = WHOLE / STEPS;
+    *before = *now;
+    if (way > (int64_t)LEAP * WHOLE || way < -(int64_t)LEAP * WHOLE)
+        *before = *now += way;
+    else
+        *now += way > step ? step : way < -step ? -step : way;
+}
+
+/// Measures how far the newest snapshot is behind the tick `head`.
+static void measure(struct hc_cl_display *display, hc_tick head, hc_tick newest) {
     if (newest == display->first)
         return; // the server has taken no input yet: it shows the same tick until then
     uint32_t behind = head > newest ? head - newest : 0;
     display->behind[display->count++ % HC_CL_DISPLAY_SAMPLES] =
         (uint8_t)(behind < UINT8_MAX ? behind : UINT8_MAX);
     want(display);
-    int64_t way = (int64_t)display->wanted * WHOLE - display->now, step = WHOLE / STEPS;
-    display->before = display->now;
-    if (way > (int64_t)LEAP * WHOLE || way < -(int64_t)LEAP * WHOLE)
-        display->before = display->now += way;
-    else
-        display->now += way > step ? step : way < -step ? -step : way;
+}
+
+void hc_cl_display_predicted(struct hc_cl_display *display, hc_tick head, hc_tick newest) {
+    if (display->first == HC_NO_TICK)
+        display->first = newest;
+    if (display->follows)
+        measure(display, head, newest);
+    approach(&display->own_now, &display->own_before, display->offset);
+    approach(&display->now, &display->before, display->wanted);
+    if (display->now < display->own_now) { // the own players have leapt
+        display->now = display->own_now;
+        display->before = display->own_before;
+    }
+}
+
+/// An offset in ticks, rounded.
+static uint32_t rounded(int64_t offset) {
+    return (uint32_t)((offset + WHOLE / 2) / WHOLE);
+}
+
+uint32_t hc_cl_display_own(const struct hc_cl_display *display) {
+    return rounded(display->own_now);
 }
 
 uint32_t hc_cl_display_others(const struct hc_cl_display *display) {
-    return (uint32_t)((display->now + WHOLE / 2) / WHOLE);
+    return rounded(display->now);
+}
+
+static int64_t later(int64_t a, int64_t b) {
+    return a > b ? a : b;
 }
 
 uint32_t hc_cl_display_farthest(const struct hc_cl_display *display) {
-    int64_t most = display->now > display->before ? display->now : display->before;
+    int64_t most =
+        later(later(display->now, display->before), later(display->own_now, display->own_before));
     return (uint32_t)((most + WHOLE - 1) / WHOLE);
 }
 
 struct hc_cl_interpolation_times hc_cl_display_times(const struct hc_cl_display *display,
                                                      const struct hc_timeline *timeline,
                                                      int64_t position) {
-    int64_t own = (int64_t)display->offset * WHOLE;
     struct hc_cl_interpolation_times times;
-    times.own = hc_cl_interpolation_at(timeline, own, own, position);
+    times.own = hc_cl_interpolation_at(timeline, display->own_before, display->own_now, position);
     times.others = times.own;
-    if (display->follows)
+    if (display->before != display->own_before || display->now != display->own_now)
         times.others = hc_cl_interpolation_at(timeline, display->before, display->now, position);
     return times;
 }

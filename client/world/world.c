@@ -28,7 +28,7 @@ static struct hc_timeline_config timeline_config(const struct hc_cl_world *world
     const struct hc_client_config *config = world->config;
     return (struct hc_timeline_config){
         .world = &world->game_world,
-        .history = config->prediction_limit + config->display_offset + MARGIN,
+        .history = config->prediction_limit + config->display_offset_max + MARGIN,
         .future = ahead + MARGIN,
         .replica = true,
         .allocator = config->allocator,
@@ -59,6 +59,10 @@ static bool allocate(struct hc_cl_world *world, const struct hc_welcome *welcome
         game_world->entities * (sizeof *game_world->kind_of + sizeof *game_world->owner_of);
     world->stats->memory_bytes += world->bytes;
     return true;
+}
+
+void hc_cl_world_choose_display(struct hc_cl_world *world) {
+    hc_cl_display_choose(&world->display, world->config);
 }
 
 bool hc_cl_world_build(struct hc_cl_world *world, const struct hc_welcome *welcome,

@@ -113,6 +113,9 @@ struct hc_client_config {
     uint32_t ticks_per_advance;
     /// Above `input_delay` and `lead`: the delay is automatic, see struct hc_client_timing.
     uint32_t input_delay_max, lead_max;
+    /// Ticks: hc_client_set_display may change the display offset up to it, for which the client
+    /// has memory. Less than `display_offset`: up to that.
+    uint32_t display_offset_max;
 };
 
 /// Input delay and lead, in ticks. A delay is automatic if its maximum is greater than it: the
@@ -122,6 +125,12 @@ struct hc_client_config {
 struct hc_client_timing {
     uint32_t input_delay, input_delay_max; ///< [0, HC_INPUT_DELAY_MAX]
     uint32_t lead, lead_max;               ///< [0, HC_LEAD_MAX]
+};
+
+/// The tick at which a client shows its world.
+struct hc_client_display {
+    uint32_t offset;       ///< ticks that the shown tick is behind the predicted one
+    enum hc_others others; ///< the tick of the others
 };
 
 /// The state of the connection.
@@ -325,6 +334,13 @@ HC_API bool hc_client_timing_preset(const char *name, struct hc_client_timing *t
 /// and those of the client's configuration, or the lead reaches prediction_limit.
 HC_API enum hc_status hc_client_set_timing(struct hc_client *client,
                                            const struct hc_client_timing *timing);
+
+/// Replaces the display offset and the tick of the others from now on, also while playing. What is
+/// shown goes there by an eighth of a tick with each tick, or at once if that is more than 8 ticks
+/// away. HC_INVALID, and nothing changed: a member is out of its range, or the offset exceeds both
+/// those of the client's configuration.
+HC_API enum hc_status hc_client_set_display(struct hc_client *client,
+                                            const struct hc_client_display *display);
 
 /// Does all work that is due at `now_us`: predicts ticks, stalls, times out, schedules datagrams.
 HC_API void hc_client_advance(struct hc_client *client, uint64_t now_us);

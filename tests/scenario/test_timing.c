@@ -125,6 +125,53 @@ START_TEST(timing_out_of_its_range_is_refused_and_changes_nothing) {
 }
 END_TEST
 
+/// How many ticks what is shown of `entity` is behind the newest predicted tick.
+static hc_tick shown_behind(const struct scenario *scenario, hc_entity entity) {
+    const struct hc_client *client = hc_sim_client(scenario->sim, 0);
+    hc_tick tick, head = hc_timeline_head(hc_client_timeline(client));
+    uint32_t fraction;
+    ck_assert(hc_client_show_tick_of(client, hc_sim_now(scenario->sim), entity, &tick, &fraction));
+    return head - tick;
+}
+
+/// The display offset and the others' tick change while playing, up to what the client has memory
+/// for: what is shown follows, and nothing is resimulated otherwise than before.
+START_TEST(display_changes_while_playing) {
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 2, LATENCY_MS, 7);
+    config.client.display_offset_max = 6;
+    config.client.others = HC_OTHERS_PREDICTED;
+    struct scenario *scenario = scenario_create(&config);
+    ck_assert(hc_sim_join_all(scenario->sim));
+    struct hc_client *client = hc_sim_client(scenario->sim, 0);
+    const struct hc_world *world = hc_client_world(client);
+    hc_entity own = hc_world_player(world, hc_client_player(client, 0));
+    hc_entity other = hc_world_player(world, hc_client_player(hc_sim_client(scenario->sim, 1), 0));
+    hc_sim_run(scenario->sim, 2 * SECOND_US);
+    hc_tick before = shown_behind(scenario, own);
+    ck_assert_uint_le(before, 1);
+    ck_assert_int_eq(hc_client_set_display(client, &(struct hc_client_display){.offset = 7}),
+                     HC_INVALID);
+    ck_assert_int_eq(hc_client_set_display(
+                         client, &(struct hc_client_display){.others = HC_OTHERS_AS_RECEIVED + 1}),
+                     HC_INVALID);
+    ck_assert_int_eq(
+        hc_client_set_display(client, &(struct hc_client_display){6, HC_OTHERS_PREDICTED}), HC_OK);
+    hc_sim_run(scenario->sim, 2 * SECOND_US);
+    ck_assert_uint_ge(shown_behind(scenario, own), 6);
+    ck_assert_uint_eq(shown_behind(scenario, other), shown_behind(scenario, own));
+    ck_assert_int_eq(
+        hc_client_set_display(client, &(struct hc_client_display){0, HC_OTHERS_AS_RECEIVED}),
+        HC_OK);
+    hc_sim_run(scenario->sim, 3 * SECOND_US);
+    ck_assert_uint_le(shown_behind(scenario, own), 1);
+    ck_assert_uint_ge(shown_behind(scenario, other), LATENCY_MS * 60 / 1000);
+    hc_sim_release_keys(scenario->sim);
+    hc_sim_run(scenario->sim, 2 * SECOND_US);
+    scenario_check_final(scenario, 0);
+    scenario_destroy(scenario);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("timing");
     TCase *tests = tcase_create("timing");
@@ -133,6 +180,7 @@ int main(void) {
     tcase_add_test(tests, automatic_delays_follow_a_path_that_becomes_longer_and_shorter);
     tcase_add_test(tests, changes_while_playing_leave_each_tick_its_one_input);
     tcase_add_test(tests, timing_out_of_its_range_is_refused_and_changes_nothing);
+    tcase_add_test(tests, display_changes_while_playing);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -106,6 +106,55 @@ START_TEST(nothing_is_measured_before_the_server_has_taken_an_input) {
 }
 END_TEST
 
+/// Predicts `count` ticks; nothing that is shown goes back, and the others are not after the own
+/// players.
+static void predict_forward(struct hc_cl_display *display, uint32_t behind, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t own = display->own_now, others = display->now;
+        predict(display, behind, 1);
+        ck_assert_int_lt(display->own_now - own, WHOLE);
+        ck_assert_int_lt(display->now - others, WHOLE);
+        ck_assert_int_ge(display->now, display->own_now);
+        ck_assert_int_ge(display->before, display->own_before);
+    }
+}
+
+START_TEST(another_choice_of_the_game_is_reached_without_going_back) {
+    static const struct {
+        uint32_t offset;
+        enum hc_others others;
+        uint32_t own_shown, others_shown;
+    } choices[] = {{5, HC_OTHERS_PREDICTED, 5, 5},   {5, HC_OTHERS_AS_RECEIVED, 5, 7},
+                   {8, HC_OTHERS_AS_RECEIVED, 8, 8}, {0, HC_OTHERS_AS_RECEIVED, 0, 7},
+                   {0, HC_OTHERS_PREDICTED, 0, 0},   {0, HC_OTHERS_AS_RECEIVED, 0, 7},
+                   {3, HC_OTHERS_BY_GAME, 3, 3}};
+    struct hc_client_config config = config_of(&plain, HC_OTHERS_PREDICTED);
+    struct hc_cl_display display = begin(&config);
+    predict_forward(&display, 7, 300);
+    for (unsigned i = 0; i < sizeof choices / sizeof *choices; i++) {
+        config.display_offset = choices[i].offset;
+        config.others = choices[i].others;
+        hc_cl_display_choose(&display, &config);
+        predict_forward(&display, 7, 300);
+        ck_assert_uint_eq(hc_cl_display_own(&display), choices[i].own_shown);
+        ck_assert_uint_eq(hc_cl_display_others(&display), choices[i].others_shown);
+    }
+}
+END_TEST
+
+START_TEST(choice_more_than_8_ticks_away_is_reached_at_once) {
+    struct hc_client_config config = config_of(&plain, HC_OTHERS_AS_RECEIVED);
+    struct hc_cl_display display = begin(&config);
+    predict(&display, 5, 300);
+    config.display_offset = 12;
+    hc_cl_display_choose(&display, &config);
+    predict(&display, 5, 1);
+    ck_assert(display.own_now == 12 * WHOLE && display.own_before == 12 * WHOLE);
+    ck_assert(display.now == 12 * WHOLE && display.before == 12 * WHOLE);
+    ck_assert_uint_eq(hc_cl_display_farthest(&display), 12);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("client_display");
     TCase *tests = tcase_create("client_display");
@@ -113,6 +162,8 @@ int main(void) {
     tcase_add_test(tests, offset_follows_nearly_all_snapshots_and_ignores_a_lost_one);
     tcase_add_test(tests, offset_stays_between_the_display_offset_and_what_the_game_can_look_back);
     tcase_add_test(tests, nothing_is_measured_before_the_server_has_taken_an_input);
+    tcase_add_test(tests, another_choice_of_the_game_is_reached_without_going_back);
+    tcase_add_test(tests, choice_more_than_8_ticks_away_is_reached_at_once);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -98,6 +98,7 @@ START_TEST(every_number_of_a_client_has_its_range) {
     CLIENT_MOST(players, HC_OWN_PLAYERS_MAX);
     CLIENT_MOST(input_delay, HC_INPUT_DELAY_MAX);
     CLIENT_MOST(display_offset, HC_DISPLAY_OFFSET_MAX);
+    CLIENT_MOST(display_offset_max, HC_DISPLAY_OFFSET_MAX);
     CLIENT_MOST(others, HC_OTHERS_AS_RECEIVED);
     CLIENT_MOST(lead, HC_LEAD_MAX);
     CLIENT_MOST(input_delay_max, HC_INPUT_DELAY_MAX);
