@@ -58,9 +58,11 @@ static hc_tick choose_base(struct hc_sv_builder *builder, bool each_tick, hc_tic
 
 /// The ticks from the one that the snapshot before has shown to `tick`. Their inputs are sent where
 /// not each tick has a snapshot: the client shows those ticks too, and simulates them.
-static uint32_t ticks_between(const struct hc_sv_client *client, hc_tick tick) {
+static uint32_t ticks_between(const struct hc_timeline *timeline, const struct hc_sv_client *client,
+                              hc_tick tick) {
     const struct hc_sv_sent_log *sent_log = &client->sent_log;
     hc_tick before = sent_log->logged != 0 ? sent_log->tick[sent_log->newest] : tick;
+    before = hc_tick_max(before, hc_timeline_oldest(timeline));
     return least(tick > before ? tick - before : 0, HC_SNAPSHOT_INPUTS_BEFORE);
 }
 
@@ -91,7 +93,7 @@ static hc_sv_places begin(struct hc_sv_builder *builder,
                                            .own_count = client->own_count,
                                            .has_margin = datagram->has_margin,
                                            .margin = datagram->margin};
-    builder->header.inputs_before = each_tick ? 0 : ticks_between(client, tick);
+    builder->header.inputs_before = each_tick ? 0 : ticks_between(builder->timeline, client, tick);
     client->newest_head = head;
     for (unsigned i = 0; i < client->own_count; i++) // with show_head the tick may exceed A
         builder->header.inputs_through[i] = hc_tick_max(
@@ -507,11 +509,34 @@ uint32_t hc_sv_snapshot_room(struct hc_sv_client *client, uint32_t body_max, uin
     return 0;
 }
 
+/// Begins the inputs before the tick shown after the newest tick at which their player's unit is
+/// out of view: it was in view at the snapshot before, so it has left and come back.
+static void limit_inputs_before(struct hc_sv_builder *builder) {
+    const struct hc_sv_client *client = builder->client;
+    const struct hc_snapshot *header = &builder->header;
+    for (uint32_t before = header->inputs_before; before > 0; before--) {
+        struct hc_sv_interest_sight sight;
+        hc_sv_interest_sight_at(&client->interest, builder->timeline, header->tick - before,
+                                client->own, client->own_count, &sight);
+        if (sight.everything)
+            return;
+        for (uint32_t i = 0; i < builder->selection_count; i++) {
+            struct hc_sv_selection *selection = &builder->selections[i];
+            if (selection->inputs_before >= before &&
+                !hc_sv_interest_in_view(&sight, selection->name.unit)) {
+                HC_MARK("inputs-before-out-of-view");
+                selection->inputs_before = before - 1;
+            }
+        }
+    }
+}
+
 /// Gathers the units and the lists.
 static void gather(struct hc_sv_builder *builder, const struct hc_sv_snapshot_datagram *datagram) {
     hc_sv_places gone = begin(builder, datagram);
     begin_deltas(builder);
     gather_units(builder, gone);
+    limit_inputs_before(builder);
     fetch_units(builder);
     hc_sv_lists_gather(builder, gone);
     hc_sv_listing_gather(builder, gone);
