@@ -42,13 +42,12 @@ static uint64_t target_us(const struct hc_cl_timing *timing, const struct hc_cl_
 
 void hc_cl_timing_restart(struct hc_cl_timing *timing, const struct hc_cl_clock *clock,
                           hc_tick head, uint64_t now_us) {
-    if (!timing->started) {
-        hc_cl_position_set(&timing->position, now_us, target_us(timing, clock, now_us));
-        timing->began_us = now_us;
-    }
     // The server is never behind what it has sent.
-    if (hc_cl_position_at(&timing->position, now_us) < due_us(timing, head))
-        hc_cl_position_set(&timing->position, now_us, due_us(timing, head));
+    uint64_t least_us = due_us(timing, head), aim_us = target_us(timing, clock, now_us);
+    if (!timing->started)
+        timing->began_us = now_us;
+    if (!timing->started || hc_cl_position_at(&timing->position, now_us) < least_us)
+        hc_cl_position_set(&timing->position, now_us, aim_us > least_us ? aim_us : least_us);
     timing->started = timing->catches_up = true;
     timing->head = head;
 }

@@ -1,4 +1,4 @@
-"""Plots as SVG files, without any library: panels of lines over one axis of doublings."""
+"""Plots as SVG files, without any library: panels of lines over one axis of doublings, or an even one from 0 on."""
 import html
 import math
 
@@ -30,6 +30,8 @@ class Panel:
         self.most = ceiling(max((v for _, values in lines for v in values if v is not None), default=0))
 
     def x(self, value):
+        if self.xs[0] == 0:
+            return self.left + LEFT + self.width * value / self.xs[-1]
         low, high = math.log2(self.xs[0]), math.log2(self.xs[-1])
         return self.left + LEFT + self.width * (math.log2(value) - low) / max(high - low, 1e-9)
 

@@ -15,6 +15,7 @@ struct bench_options {
     enum hc_extrapolation extrapolation; ///< the clients' best
     unsigned up, down;                   ///< bytes of a datagram; 0: the default
     const char *game;                    ///< a plugin; NULL: none
+    bool full;                           ///< plays all of a table, not a slice of it
     const char *svg;                     ///< the file of the picture; NULL: none
     const char *json;                    ///< the file of the figures; NULL: none
 };
@@ -39,7 +40,8 @@ bool bench_timeline(const struct bench_options *options, json_t *json);
 /// draws a part to `options->svg`.
 bool bench_rubber_band(const struct bench_options *options, json_t *json);
 
-/// The feel of a game in virtual time: the error of simulated time, and the short taps that count.
+/// The feel of a game in virtual time: the error of simulated time, the short taps that count, and
+/// what screens show when, each beside its bound. False also if a figure is beyond ten times it.
 bool bench_feel(const struct bench_options *options, json_t *json);
 
 /// The share of shots that hit what their shooters see, over the latency.

@@ -1,9 +1,13 @@
 /// Measures how a game feels, in virtual time. Table "clock": how far a client's simulated time is
 /// from the server's, beside the algorithm of netfox, a library for Godot, as its guide describes
 /// it (foxssake.github.io/netfox, "NetworkTimeSynchronizer"), over the same round trips. Table
-/// "taps": feel_taps.c.
+/// "taps": feel_taps.c; "delayed", "grid" and "steady": feel_grid.c; "laggard": feel_laggard.c;
+/// "changes": feel_changes.c.
 #include "common/elapsed.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/feel_changes.h"
+#include "tests/bench/feel_grid.h"
+#include "tests/bench/feel_laggard.h"
 #include "tests/bench/feel_taps.h"
 #include "tests/sim/clock_match.h"
 
@@ -232,7 +236,20 @@ static void bench_clock(json_t *json) {
 }
 
 bool bench_feel(const struct bench_options *options, json_t *json) {
+    bool good = true;
     if (bench_wants(options, "clock", 0))
         bench_clock(json);
-    return !bench_wants(options, "taps", 0) || feel_taps(json);
+    if (bench_wants(options, "delayed", 0))
+        good = feel_delayed(json) && good;
+    if (bench_wants(options, "grid", 0))
+        good = feel_grid(options->full, json) && good;
+    if (bench_wants(options, "steady", 0))
+        good = feel_steady(json) && good;
+    if (bench_wants(options, "laggard", 0))
+        good = feel_laggard(json) && good;
+    if (bench_wants(options, "changes", 0))
+        good = feel_changes(json) && good;
+    if (bench_wants(options, "taps", 0))
+        good = feel_taps(json) && good;
+    return good;
 }

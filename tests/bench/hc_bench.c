@@ -15,8 +15,8 @@ static const struct benchmark {
      bench_timeline},
     {"rubber-band", "own predictions with snapshots of T and of the head", "[--svg FILE]",
      bench_rubber_band},
-    {"feel", "how far simulated time is from the server's, and the short taps that count",
-     "[--json FILE] [--table clock|taps]", bench_feel},
+    {"feel", "what screens show when, how far off, and what follows a change",
+     "[--json FILE] [--full] [--table clock|delayed|grid|steady|laggard|changes|taps]", bench_feel},
     {"aim", "the share of shots that hit what is seen, over the latency", "[--json FILE]",
      bench_aim},
     {"snapshots", "their size, cost and effect",
@@ -57,6 +57,11 @@ static bool parse(const struct benchmark *benchmark, int count, char **arguments
                   struct bench_options *options) {
     for (int i = 0; i < count; i += 2) {
         const char *name = arguments[i], *value = i + 1 < count ? arguments[i + 1] : NULL;
+        if (strcmp(name, "--full") == 0 && strstr(benchmark->options, name) != NULL) {
+            options->full = true;
+            i--;
+            continue;
+        }
         if (value == NULL || strncmp(name, "--", 2) != 0 ||
             strstr(benchmark->options, name) == NULL)
             return false;
