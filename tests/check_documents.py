@@ -8,6 +8,7 @@
   stages   CONTRIBUTING.md names the stages of tests/run.sh
   promise  each row of docs/PROMISES.md names tests that exist
   counters docs/REPORT.md has the table of each list of counters; --write writes them
+  lists    docs/TIMING.md has the tables of the window's keys and figures; --write writes them
 """
 import glob
 import os
@@ -129,30 +130,46 @@ def counter_lists():
             yield name, [(*first, "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', text))) for *first, text in rows]
 
 
-def check_counters():
-    page = "docs/REPORT.md"
+def check_table(page, rule, name, lines):
+    """Compares the table behind <!-- NAME --> with `lines`, which get its place in backquotes, if it has one."""
     text = read(page)
+    table = re.search(rf"<!-- {name}(?: in `([\w.\[\]]*)`)? -->\n((?:\|.*\n)*)", text)
+    if not table:
+        report(page, 1, rule, f"{name} has no table")
+        return
+    right = "\n".join(lines(table.group(1) + "." if table.group(1) else "")) + "\n"
+    if table.group(2) == right:
+        return
+    if not WRITES:
+        report(page, text[:table.start()].count("\n") + 1, rule, f"the table of {name} differs: check_documents.py --write")
+        return
+    with open(os.path.join(ROOT, page), "w", encoding="utf-8") as file:
+        file.write(text[:table.start(2)] + right + text[table.end(2):])
+
+
+def check_counters():
     for name, rows in counter_lists():
-        table = re.search(rf"<!-- {name} in `([\w.\[\]]*)` -->\n((?:\|.*\n)*)", text)
-        if not table:
-            report(page, 1, "counters", f"{name} has no table")
-            continue
-        inside = table.group(1) + "." if table.group(1) else ""
-        lines = ["| key | unit | meaning |", "|---|---|---|"]
-        lines += [f"| `{inside}{key}` | {unit}{KINDS[kind]} | {sentence} |" for kind, unit, key, sentence in rows]
-        right = "\n".join(lines) + "\n"
-        if table.group(2) != right and not WRITES:
-            line = text[:table.start()].count("\n") + 1
-            report(page, line, "counters", f"the table of {name} differs: check_documents.py --write")
-        text = text[:table.start(2)] + right + text[table.end(2):]
-    if WRITES:
-        with open(os.path.join(ROOT, page), "w", encoding="utf-8") as file:
-            file.write(text)
+        check_table("docs/REPORT.md", "counters", name, lambda inside, rows=rows: [
+            "| key | unit | meaning |", "|---|---|---|",
+            *(f"| `{inside}{key}` | {unit}{KINDS[kind]} | {sentence} |" for kind, unit, key, sentence in rows)])
+
+
+def check_lists():
+    for header, name, heads in [("client/programs/window_keys.h", "HC_CL_WINDOW_KEYS", "| key | effect |"),
+                                ("client/view/figures.h", "HC_CL_FIGURES", "| figure | meaning |")]:
+        body = re.search(rf"#define {name}\(X\)((?:.*\\\n)*.*)", read(header)).group(1).replace("\\\n", "\n")
+        rows = re.findall(r'X\(\w+,((?:\s*"[^"]*",?)+)\)', body)
+        assert len(rows) == body.count("X("), f"{header}: {name}: a row that is not understood"
+        cells = [re.sub(r'"\s*\n\s*"', "", row) for row in rows]
+        cells = [re.findall(r'"([^"]*)"', row) for row in cells]
+        check_table("docs/TIMING.md", "lists", name, lambda _, cells=cells, heads=heads: [
+            heads, "|---|---|", *(f"| {row[0]} | {row[-1]} |" for row in cells)])
 
 
 def main():
     count = 0
     check_counters()
+    check_lists()
     for path in documents():
         count += 1
         for number, line in enumerate(read(path).split("\n"), 1):

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Takes the README's picture: bots over a good link and over a bad one, in an arena with NPCs.
+# Takes the pictures of the window: bots over a good link and over a bad one, in an arena with NPCs; the list of keys.
 #
-#     sh tests/picture.sh [DIRECTORY_OF_PROGRAMS [FILE]]    (default: build/release/bin docs/view.png)
+#     sh tests/picture.sh [PROGRAMS [FILE KEYS_FILE]]    (default: build/release/bin docs/view.png docs/view_keys.png)
 set -eu
 cd "$(dirname "$0")/.."
-bin=${1:-build/release/bin} file=${2:-docs/view.png}
+bin=${1:-build/release/bin} file=${2:-docs/view.png} keys=${3:-docs/view_keys.png}
 out=$(mktemp)
 "$bin/hindcastd" --dev --port 0 --bind 127.0.0.1 --max-clients 16 --npcs 14 >"$out" 2>&1 &
 server=$!
@@ -14,4 +14,6 @@ until port=$(sed -n 's/^listening on .*:\([0-9]*\)$/\1/p' "$out") && [ -n "$port
     sleep 0.1
 done
 "$bin/hindcast-view" --connect "127.0.0.1:$port" --split --bot --overlay --link good --right-link bad \
-    --frames 240 --screenshot "$file"
+    --width 1600 --height 700 --frames 280 --screenshot "$file"
+"$bin/hindcast-view" --connect "127.0.0.1:$port" --link bad --keys --press F7,F7 --width 960 --height 540 \
+    --frames 30 --screenshot "$keys"

@@ -4,6 +4,7 @@
 
 #include "client/programs/options.h"
 
+#include "client/programs/window_keys.h"
 #include "common/decimal.h"
 #include "proto/name.h"
 
@@ -27,6 +28,9 @@ static const char *const groups[] = {
     NULL,
 };
 
+/// A key of the window as a line of --help.
+#define KEY_LINE(name, key, effect, sentence) "\n" key ": " sentence "."
+
 static const char *const abouts[] = {
     [HC_CL_OPTIONS_BOT] =
         "Headless bots that play on a Hindcast server, each over its own simulated link.\v"
@@ -41,9 +45,8 @@ static const char *const abouts[] = {
         "A window in which a person plays on a Hindcast server, over a simulated link.\v"
         "Keys: W A S D or the arrows move, the mouse aims, space or a mouse button fires; with "
         "--split W A S D are the left client's, and the arrows and Enter the right one's. "
-        "Gamepads: a stick moves, the other aims, A or a trigger fires. F1 toggles the overlay, "
-        "Escape ends. F2 lists all keys, also those of the game: a button for each of its input's "
-        "fields.",
+        "Gamepads: a stick moves, the other aims, A or a trigger fires. A game has a button for "
+        "each other field of its input. The keys of the window:" HC_CL_WINDOW_KEYS(KEY_LINE),
 };
 
 struct hc_cl_options hc_cl_options_default(enum hc_cl_options_program program) {

@@ -92,6 +92,9 @@ enum hc_cl_settings_group {
       "Pixels of the window from top to bottom")                                                   \
     X(uint32_t, frames, "frames", OR(N(1, 1000000), "until the window is closed"), 0, VIEW, RUN,   \
       "Need no display, and end after N frames of play")                                           \
+    X(const char *, press, "press", OR(TEXT("KEYS"), "none"), NULL, VIEW, RUN,                     \
+      "Press and release these keys, one with each frame of play, such as "                        \
+      "F3,'Left Shift+F7',Space")                                                                  \
     X(const char *, screenshot, "screenshot", TEXT("FILE"), NULL, VIEW, RUN,                       \
       "Write the last of --frames as a PNG picture")                                               \
     X(const char *, drawing, "drawing", OR(TEXT("FILE"), "dots, by kind of entity"), NULL, VIEW,   \

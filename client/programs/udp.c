@@ -101,6 +101,12 @@ struct hc_cl_udp *hc_cl_udp_share(struct hc_cl_sockets *sockets, uint32_t client
     return create_sims(udp, config, seed, why, why_size);
 }
 
+void hc_cl_udp_set_link(struct hc_cl_udp *udp, const struct hc_network_sim_config *up,
+                        const struct hc_network_sim_config *down, uint64_t now_us) {
+    HC_ASSERT(hc_network_sim_set_config(udp->up, now_us, up) == HC_OK);
+    HC_ASSERT(hc_network_sim_set_config(udp->down, now_us, down) == HC_OK);
+}
+
 void hc_cl_udp_close(struct hc_cl_udp *udp) {
     if (udp == NULL)
         return;

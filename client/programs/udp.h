@@ -32,6 +32,12 @@ struct hc_cl_udp *hc_cl_udp_share(struct hc_cl_sockets *sockets, uint32_t client
                                   const struct hc_network_sim_config *config, uint64_t seed,
                                   char *why, size_t why_size);
 
+/// Changes the conditions of both directions at `now_us`, for datagrams sent from then on. The
+/// simulations keep the room for datagrams in flight that they were opened with: more of them are
+/// dropped.
+void hc_cl_udp_set_link(struct hc_cl_udp *udp, const struct hc_network_sim_config *up,
+                        const struct hc_network_sim_config *down, uint64_t now_us);
+
 /// Closes it and drops datagrams in flight; NULL is allowed.
 void hc_cl_udp_close(struct hc_cl_udp *udp);
 

@@ -63,21 +63,39 @@ static const struct hc_cl_runner_calls calls = {.advances = on_advances, .event 
 bool hc_cl_pane_open(struct hc_cl_pane *pane, const struct hc_cl_pane_config *config, char *why,
                      size_t why_size) {
     uint64_t seed = hc_random(config->seed, config->number, 0, 0);
-    const struct hc_client_config *client = config->client;
-    *pane = (struct hc_cl_pane){
-        .runner = {.calls = &calls, .owner = pane, .search = config->search},
-        .bot = config->bot,
-        .game = client->game,
-        .protocol_id = hc_datagram_protocol_id(client->game, client->rule_hash)};
+    struct hc_client_config client = *config->client;
+    hc_cl_knobs_configure(config->knobs, &client);
+    *pane =
+        (struct hc_cl_pane){.runner = {.calls = &calls, .owner = pane, .search = config->search},
+                            .bot = config->bot,
+                            .game = client.game,
+                            .protocol_id = hc_datagram_protocol_id(client.game, client.rule_hash)};
     hc_thinker_init(&pane->brain, config->think, config->seed, config->number);
-    pane->runner.udp = hc_cl_udp_open(config->server, config->link, seed, why, why_size);
+    struct hc_network_sim_config most = hc_cl_simulated_link_most(&config->knobs->link);
+    pane->runner.udp = hc_cl_udp_open(config->server, &most, seed, why, why_size);
     if (pane->runner.udp == NULL)
         return false;
-    if (hc_cl_runner_begin(&pane->runner, client, false, hc_clock_us()))
+    (void)hc_cl_pane_apply(pane, config->knobs, HC_CL_KNOBS_LINK);
+    if (hc_cl_runner_begin(&pane->runner, &client, false, hc_clock_us()))
         return true;
     snprintf(why, why_size, "no memory for a client");
     hc_cl_udp_close(pane->runner.udp);
     return false;
+}
+
+bool hc_cl_pane_apply(struct hc_cl_pane *pane, const struct hc_cl_knobs *knobs,
+                      enum hc_cl_knobs_change change) {
+    switch (change) {
+    case HC_CL_KNOBS_LINK:
+        hc_cl_udp_set_link(pane->runner.udp, &knobs->link.up, &knobs->link.down, hc_clock_us());
+        return true;
+    case HC_CL_KNOBS_TIMING:
+        return hc_client_set_timing(pane->runner.client, &knobs->timing) == HC_OK;
+    case HC_CL_KNOBS_DISPLAY:
+        return hc_client_set_display(pane->runner.client, &knobs->display) == HC_OK;
+    default:
+        return true;
+    }
 }
 
 void hc_cl_pane_close(struct hc_cl_pane *pane) {

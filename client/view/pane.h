@@ -2,6 +2,7 @@
 #pragma once
 
 #include "client/programs/runner.h"
+#include "client/view/knobs.h"
 
 #include <stdbool.h>
 
@@ -21,10 +22,10 @@ struct hc_cl_pane {
 struct hc_cl_pane_config {
     const struct hc_client_config *client;
     const struct hc_cl_udp_peer *server;
-    const struct hc_network_sim_config *link; ///< each direction
-    struct hc_cl_next_server *search;         ///< Borrowed; NULL: there is none.
-    uint64_t seed;                            ///< of the link and the bot
-    uint32_t number;                          ///< of the pane
+    const struct hc_cl_knobs *knobs;  ///< The knobs replace their members of `client`.
+    struct hc_cl_next_server *search; ///< Borrowed; NULL: there is none.
+    uint64_t seed;                    ///< of the link and the bot
+    uint32_t number;                  ///< of the pane
     bool bot;
     hc_bot_think *think; ///< of the game; NULL: a bot's inputs are random
 };
@@ -35,6 +36,11 @@ bool hc_cl_pane_open(struct hc_cl_pane *pane, const struct hc_cl_pane_config *co
 
 /// Frees the client and its link.
 void hc_cl_pane_close(struct hc_cl_pane *pane);
+
+/// Applies a change of the knobs to the client or its link. False: the client refuses it, because
+/// its configuration has no room for it, and nothing changed.
+bool hc_cl_pane_apply(struct hc_cl_pane *pane, const struct hc_cl_knobs *knobs,
+                      enum hc_cl_knobs_change change);
 
 /// Does everything that is due: receives, plays and sends.
 void hc_cl_pane_turn(struct hc_cl_pane *pane);

@@ -8,6 +8,7 @@
 #include "client/programs/resolve.h"
 #include "client/programs/spawn.h"
 #include "client/programs/tokens.h"
+#include "client/view/presses.h"
 #include "client/view/screenshot.h"
 #include "client/view/window.h"
 #include "common/elapsed.h"
@@ -42,21 +43,6 @@ struct session {
     bool searches; ///< the search goes on
 };
 
-/// Describes the conditions of a link.
-static void describe_link(const struct hc_network_sim_config *link, const char *name, char *text,
-                          size_t size) {
-    double latency = link->latency_us / 1e3, loss = link->loss_ppm / 1e4;
-    bool limited = link->bytes_per_s > 0;
-    int at = 0;
-    if (link->latency_us == 0 && link->jitter_us == 0 && link->loss_ppm == 0 && !limited)
-        snprintf(text, size, "no simulated link");
-    else
-        at = snprintf(text, size, "%s%s%g ms +- %g, %g %% loss", name != NULL ? name : "",
-                      name != NULL ? " link: " : "", latency, link->jitter_us / 1e3, loss);
-    if (limited && at > 0 && (size_t)at < size)
-        snprintf(text + at, size - (size_t)at, ", %g kbit/s", link->bytes_per_s / 125.0);
-}
-
 /// Resolves the server, and reads or requests a token for each pane. `*issuer` stays as it is with
 /// --token. False: failed, and `why` is a sentence.
 static bool obtain_tokens(struct session *session, struct hc_cl_tokens_issuer *issuer, char *why) {
@@ -88,12 +74,11 @@ static bool open_panes(struct session *session, char *why) {
     const struct hc_cl_options *options = session->options;
     for (uint32_t i = 0; i < options->clients; i++) {
         struct hc_cl_window_pane *pane = &window->panes[i];
-        const struct hc_network_sim_config *link = i == 0 ? &options->link : &options->right_link;
         struct hc_client_config client = window->config;
         client.credential = session->tokens[i];
         struct hc_cl_pane_config config = {.client = &client,
                                            .server = &session->server,
-                                           .link = link,
+                                           .knobs = &window->knobs[i],
                                            .search =
                                                session->searches ? &session->next_server : NULL,
                                            .seed = options->seed,
@@ -101,8 +86,6 @@ static bool open_panes(struct session *session, char *why) {
                                            .bot = options->bot,
                                            .think = options->plugin.think};
         *pane = (struct hc_cl_window_pane){.has_bounds = false};
-        describe_link(link, i == 0 ? options->link_name : options->right_link_name, pane->title,
-                      sizeof(pane->title));
         if (!hc_cl_pane_open(&pane->client, &config, why, WHY_MAX))
             return false;
         window->count++;
@@ -200,6 +183,7 @@ static bool all_play(const struct hc_cl_window *window) {
 static bool play(struct session *session, char *why) {
     struct hc_cl_window *window = &session->window;
     const struct hc_cl_options *options = session->options;
+    const char *presses = options->press;
     uint32_t played = 0;
     uint64_t frame_us = hc_clock_us();
     while (!window->closed) {
@@ -209,7 +193,10 @@ static bool play(struct session *session, char *why) {
         uint64_t now_us = hc_clock_us();
         if (now_us >= frame_us) {
             hc_cl_window_draw(window, now_us);
-            played += all_play(window);
+            if (all_play(window)) {
+                played++;
+                hc_cl_presses_push(&presses);
+            }
             if (options->frames > 0 && played >= options->frames)
                 return options->screenshot == NULL ||
                        hc_cl_screenshot_write(window->renderer, options->screenshot, why, WHY_MAX);
@@ -247,6 +234,7 @@ static bool run(struct hc_cl_options *options, char *why) {
     struct hc_cl_tokens_issuer issuer = {.process = 0};
     session.options = options;
     bool good = hc_cl_window_open(window, options, why, WHY_MAX) &&
+                (options->press == NULL || hc_cl_presses_check(options->press, why, WHY_MAX)) &&
                 obtain_tokens(&session, &issuer, why) && open_next_server(&session, &issuer, why) &&
                 open_panes(&session, why) && play(&session, why);
     leave(window);

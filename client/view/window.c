@@ -2,17 +2,17 @@
 #include "client/view/window.h"
 
 #include "client/view/drawings.h"
-#include "client/view/keys.h"
+#include "common/elapsed.h"
+#include "common/programs/clock.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TITLE_SCALE = 2, MARGIN = 10, TITLE_HEIGHT = 28, TITLE_SIZE = 64 };
+enum { TITLE_SIZE = 64 }; ///< bytes
 
-static const uint32_t TEXT = 0xf4f6faff, FAINT = 0xa8b0c0ff, BAR = 0x0b0d11c8, GAP = 0x0b0d11ff;
-static const char HINT[] = "F2: keys";
+static const uint32_t GAP = 0x0b0d11ff;
 
 /// Whether a driver of SDL shows its windows to nobody: SDL falls back to one without a display.
 static bool is_unseen(const char *driver) {
@@ -39,12 +39,8 @@ bool hc_cl_window_open(struct hc_cl_window *window, const struct hc_cl_options *
         return false;
     window->config = hc_client_config_default();
     set_game(window, &options->plugin, title);
-    window->config.input_delay = options->timing.input_delay;
-    window->config.input_delay_max = options->timing.input_delay_max;
-    window->config.display_offset = options->display_offset;
-    window->config.others = options->others;
-    window->config.lead = options->timing.lead;
-    window->config.lead_max = options->timing.lead_max;
+    for (unsigned i = 0; i < HC_CL_WINDOW_PANES; i++)
+        window->knobs[i] = hc_cl_knobs_begin(options, i);
     window->config.extrapolation = options->extrapolation;
     if (hidden)
         SDL_SetHint(SDL_HINT_VIDEODRIVER, "dummy");
@@ -109,17 +105,71 @@ static void give_inputs(struct hc_cl_window *window) {
     }
 }
 
+/// Shows a text about a pane for a while.
+static void note(struct hc_cl_window_pane *pane, const char *text) {
+    snprintf(pane->notice, sizeof(pane->notice), "%s", text);
+    pane->notice_us = hc_clock_us();
+}
+
+/// Gives a pane other knobs, and logs and shows the text about the change.
+static void change(struct hc_cl_window *window, unsigned index, const struct hc_cl_knobs *knobs,
+                   enum hc_cl_knobs_change change, const char *text) {
+    static const char *const names[HC_CL_WINDOW_PANES] = {"left: ", "right: "};
+    struct hc_cl_window_pane *pane = &window->panes[index];
+    if (!hc_cl_pane_apply(&pane->client, knobs, change)) {
+        note(pane, "the client has no room for that");
+        return;
+    }
+    window->knobs[index] = *knobs;
+    note(pane, text);
+    if (change != HC_CL_KNOBS_NOTHING)
+        printf("%s%s\n", window->count > 1 ? names[index] : "", text);
+    fflush(stdout);
+}
+
+/// Changes the knobs of the pane with the focus; `all`: those of the others to the same.
+static void turn(struct hc_cl_window *window, enum hc_cl_window_key key, bool all) {
+    char text[HC_CL_KNOBS_TEXT];
+    struct hc_cl_knobs first = window->knobs[window->focus];
+    enum hc_cl_knobs_change part = hc_cl_knobs_press(&first, key, window->config.game, text);
+    for (unsigned i = 0; i < window->count; i++) {
+        struct hc_cl_knobs knobs = window->knobs[i];
+        hc_cl_knobs_copy(&knobs, key, &first);
+        if (i == window->focus || all)
+            change(window, i, &knobs, part, text);
+    }
+}
+
+/// Does what a key of the window does; `all`: to all panes.
+static void press(struct hc_cl_window *window, enum hc_cl_window_key key, bool all) {
+    switch (key) {
+    case HC_CL_WINDOW_KEY_figures:
+        window->overlay = !window->overlay;
+        break;
+    case HC_CL_WINDOW_KEY_keys:
+        window->keys = !window->keys;
+        break;
+    case HC_CL_WINDOW_KEY_focus:
+        window->focus = window->count > 0 ? (window->focus + 1) % window->count : 0;
+        break;
+    case HC_CL_WINDOW_KEY_leave:
+        window->closed = true;
+        break;
+    case HC_CL_WINDOW_KEY_COUNT:
+        break;
+    default:
+        if (window->count > 0)
+            turn(window, key, all);
+    }
+}
+
 void hc_cl_window_events(struct hc_cl_window *window) {
     SDL_Event event;
     while (SDL_PollEvent(&event)) {
         hc_cl_devices_event(&window->devices, &event);
         give_inputs(window); // each press, also of a key that a later event releases
-        SDL_Keycode key = event.type == SDL_KEYDOWN ? event.key.keysym.sym : SDLK_UNKNOWN;
-        window->closed = window->closed || event.type == SDL_QUIT || key == SDLK_ESCAPE;
-        if (key == SDLK_F1 && event.key.repeat == 0)
-            window->overlay = !window->overlay;
-        if (key == SDLK_F2 && event.key.repeat == 0)
-            window->keys = !window->keys;
+        window->closed = window->closed || event.type == SDL_QUIT;
+        press(window, hc_cl_keys_pressed(&event), (event.key.keysym.mod & KMOD_LSHIFT) != 0);
     }
     give_inputs(window); // the own player has moved, so the mouse aims elsewhere
 }
@@ -247,34 +297,60 @@ static const char *waits_for(const struct hc_cl_pane *pane) {
     }
 }
 
+/// The text below the title of a pane: about a change that was made a moment ago, or a client that
+/// waits; NULL: there is none.
+static const char *notice_of(const struct hc_cl_window_pane *pane, uint64_t now_us) {
+    if (pane->notice_us > 0 && hc_since(pane->notice_us, now_us) < HC_CL_WINDOW_NOTICE_US)
+        return pane->notice;
+    return waits_for(&pane->client);
+}
+
+/// Draws the texts over a pane.
+static void draw_texts(struct hc_cl_window *window, unsigned index, const SDL_Rect *place,
+                       uint64_t now_us) {
+    static struct hc_cl_keys_row rows[HC_CL_KEYS_ROWS];
+    const struct hc_cl_window_pane *pane = &window->panes[index];
+    const struct hc_cl_knobs *knobs = &window->knobs[index];
+    const struct hc_client *client = pane->client.runner.client;
+    const struct hc_world *world = hc_client_world(client);
+    struct hc_cl_figure figures[HC_CL_FIGURE_COUNT];
+    struct hc_cl_overlay_layout overlay;
+    char title[HC_CL_LABEL_TEXT];
+    struct hc_cl_figures_source source = {.from = pane->overlay.from,
+                                          .to = pane->overlay.to,
+                                          .timing = knobs->timing,
+                                          .tick_rate = world != NULL ? world->tick_rate : 0};
+    (void)hc_client_recent(client, &source.recent); // mostly 0 before the first snapshot
+    hc_cl_figures_write(&source, figures);
+    hc_cl_simulated_link_describe(&knobs->link, title, sizeof(title));
+    struct hc_cl_texts_wish wish = {.width = place->w,
+                                    .height = place->h,
+                                    .title = title,
+                                    .notice = notice_of(pane, now_us),
+                                    .marked = window->count > 1 && index == window->focus,
+                                    .figures = window->overlay ? figures : NULL,
+                                    .keys = window->keys ? rows : NULL};
+    if (window->keys)
+        wish.key_count = hc_cl_keys_list(window->config.game, index, window->count, rows);
+    hc_cl_texts_place(&wish, &window->labels, &overlay);
+    hc_cl_labels_draw(&window->labels, &window->canvas);
+    if (window->overlay)
+        hc_cl_overlay_bars(&pane->overlay, &window->canvas, &overlay);
+}
+
 static void draw_pane(struct hc_cl_window *window, unsigned index, const SDL_Rect *place,
                       uint64_t now_us) {
     struct hc_cl_window_pane *pane = &window->panes[index];
     static const struct hc_area nowhere = {0, 0, 1, 1};
     const struct hc_client *client = pane->client.runner.client;
-    const char *wait = waits_for(&pane->client);
-    struct hc_cl_canvas *canvas = &window->canvas;
     hc_tick shown, as_of;
     pane->has_self = false;
     if (hc_client_snapshot(client, &shown, &as_of))
         draw_world(window, pane, place, now_us);
     else
-        hc_cl_canvas_begin(canvas, place, &nowhere, window->drawing->backdrop);
-    hc_cl_canvas_fill(canvas, (SDL_Rect){0, 0, place->w, TITLE_HEIGHT}, BAR);
-    hc_cl_canvas_write(canvas, MARGIN, (TITLE_HEIGHT - 7 * TITLE_SCALE) / 2, TITLE_SCALE,
-                       pane->title, TEXT);
-    int hint = place->w - MARGIN - hc_cl_canvas_width(TITLE_SCALE, HINT);
-    if (hint > 2 * MARGIN + hc_cl_canvas_width(TITLE_SCALE, pane->title))
-        hc_cl_canvas_write(canvas, hint, (TITLE_HEIGHT - 7 * TITLE_SCALE) / 2, TITLE_SCALE, HINT,
-                           FAINT);
-    if (wait != NULL)
-        hc_cl_canvas_write(canvas, (place->w - hc_cl_canvas_width(TITLE_SCALE, wait)) / 2,
-                           place->h / 2, TITLE_SCALE, wait, TEXT);
+        hc_cl_canvas_begin(&window->canvas, place, &nowhere, window->drawing->backdrop);
     hc_cl_overlay_count(&pane->overlay, client, now_us);
-    if (window->overlay)
-        hc_cl_overlay_draw(&pane->overlay, canvas, client);
-    if (window->keys)
-        hc_cl_keys_draw(canvas, window->config.game, index, window->count);
+    draw_texts(window, index, place, now_us);
 }
 
 void hc_cl_window_draw(struct hc_cl_window *window, uint64_t now_us) {

@@ -4,21 +4,25 @@
 #include "client/programs/options.h"
 #include "client/view/canvas.h"
 #include "client/view/devices.h"
-#include "client/view/overlay.h"
 #include "client/view/pane.h"
 #include "client/view/shown_events.h"
+#include "client/view/texts.h"
 #include "common/programs/library.h"
 #include "hindcast/drawing.h"
 
-enum { HC_CL_WINDOW_PANES = 2 };
+enum {
+    HC_CL_WINDOW_PANES = 2,
+    HC_CL_WINDOW_NOTICE_US = 2000000, ///< time for which a change is shown
+};
 
 /// A pane as it is drawn.
 struct hc_cl_window_pane {
     struct hc_cl_pane client;
     struct hc_cl_overlay overlay;
     struct hc_cl_shown_events events;
-    char title[96];
-    struct hc_area bounds; ///< all places at which entities were drawn
+    char notice[HC_CL_KNOBS_TEXT]; ///< about the newest change
+    uint64_t notice_us;            ///< the change was at this time; 0: there was none
+    struct hc_area bounds;         ///< all places at which entities were drawn
     bool has_bounds;
     bool has_self;
     SDL_FPoint self; ///< the own player's place in the window, in pixels
@@ -28,15 +32,18 @@ struct hc_cl_window {
     const struct hc_cl_options *options;
     const struct hc_drawing *drawing;
     struct hc_library drawing_library; ///< of `drawing`, unless it is built in
-    struct hc_client_config config;    ///< of each client
+    struct hc_client_config config;    ///< of each client, but for what knobs decide
     SDL_Window *window;
     SDL_Renderer *renderer;
     struct hc_cl_canvas canvas;
     struct hc_cl_devices devices;
-    const char *names[HC_PLAYERS_MAX]; ///< of the players that the pane's client sees
-    bool overlay;                      ///< the overlay is shown
-    bool keys;                         ///< the list of keys is shown
-    bool closed;                       ///< the person has closed the window
+    const char *names[HC_PLAYERS_MAX];            ///< of the players that the pane's client sees
+    bool overlay;                                 ///< the overlay is shown
+    bool keys;                                    ///< the list of keys is shown
+    bool closed;                                  ///< the person has closed the window
+    unsigned focus;                               ///< the pane whose knobs the keys change
+    struct hc_cl_labels labels;                   ///< of the pane that is being drawn
+    struct hc_cl_knobs knobs[HC_CL_WINDOW_PANES]; ///< of each pane, also of the next ones
     unsigned count;
     struct hc_cl_window_pane panes[HC_CL_WINDOW_PANES];
 };
@@ -58,7 +65,8 @@ void hc_cl_window_close_panes(struct hc_cl_window *window);
 void hc_cl_window_close(struct hc_cl_window *window);
 
 /// Takes in the events of the window and its devices, and gives the clients the input after each of
-/// them. To be called at least once a frame.
+/// them. What keys change of a client is logged to standard output. To be called at least once a
+/// frame.
 void hc_cl_window_events(struct hc_cl_window *window);
 
 /// Draws a frame, without presenting it.

@@ -20,7 +20,7 @@ pixels() {
     python3 "$here/picture.py" "$work/$name.png" "$@"
 }
 # The colours of the drawings.
-own=4cc9f0 wall=566074 floor=222731 shot=ffe066 title=f4f6fa gap=0b0d11 other=ff9f1c figure=a8b0c0 bars=ef476f
+mark=8ecae6 own=4cc9f0 wall=566074 floor=222731 shot=ffe066 title=f4f6fa gap=0b0d11 other=ff9f1c figure=a8b0c0 bars=ef476f
 
 serve arena
 arena=$pid
@@ -44,13 +44,42 @@ check "it plays with the list of keys" takes keys --frames 20 --keys
 check "the list names the fields of the input" test "$(figures keys)" -gt "$(($(figures one) + 500))"
 check "its window has the given size" takes small --frames 5 --overlay --width 300 --height 200
 check "so has the picture" pixels small "(width, height) == (300, 200)"
-check "tests/picture.sh takes the README's picture" sh "$root/tests/picture.sh" "$bin" "$work/readme.png"
-check "it has two panes with figures and bars" pixels readme "(width, height) == (1280, 640)" \
+check "tests/picture.sh takes the pictures of the pages" sh "$root/tests/picture.sh" "$bin" "$work/readme.png" \
+    "$work/list.png"
+check "the list of keys stands in the other one" pixels list "(width, height) == (960, 540)" "count('$figure') > 1000"
+check "it has two panes with figures and bars" pixels readme "(width, height) == (1600, 700)" \
     "all(count('$floor', left, left + 0.5) > 20000 for left in (0, 0.5))" "count('$figure') > 1000" "count('$bars') > 20"
 
 check "it plays in two panes" takes two --frames 20 --split --link good --right-link ok
 check "both panes show their own player, with a gap between them" pixels two "count('$own', 0, 0.5) > 200" \
     "count('$own', 0.5, 1) > 200" "at(width // 2, height // 2) == '$gap'"
+
+# Each key of the window once, as a person would press it, and what it prints.
+presses() {
+    takes pressed --frames 30 --split --link ok --right-link ok --timing balanced --others predicted \
+        --press "F1,F2,F3,F4,F5,F6,F7,F8,F9,F10,Tab,F3,Left Shift+F8" >"$work/pressed.out" &&
+        cmp "$work/pressed.out" - <<END
+left: bad link: 80 ms +- 20, 5 % loss
+left: jitter 10 ms
+left: jitter 20 ms
+left: ahead: input delay auto, 0 to 3; lead auto, 0 to 20
+left: input delay 0 ticks
+left: others as received
+left: display offset 1 ticks
+right: bad link: 80 ms +- 20, 5 % loss
+left: input delay 0 ticks
+right: input delay 0 ticks
+END
+}
+check "each key of the window changes the client that has the keys, and prints it once" presses
+check "F1 and F2 show figures and keys, and a line marks the client that has the keys" pixels pressed \
+    "count('$figure') > 1000" "count('$mark', 0, 0.5) == 0" "count('$mark', 0.5, 1) > 600"
+check "its Escape key ends it" sh -c \
+    "! '$bin/hindcast-view' --connect '127.0.0.1:$port' --frames 30 --press Escape 2>'$work/escape.err' &&
+        grep -q 'ended after 1 of 30 frames of play' '$work/escape.err'"
+check "it plays with taps, each pressed and released between two frames" takes tap --frames 12 --press \
+    Space,Space,Space,Space,Space,Space,Space,Space,Space,Space,Space,Space
+check "they shoot" pixels tap "count('$shot') > 20"
 
 a_bot_shoots() {
     takes bot --frames 90 --bot && pixels bot "count('$shot') > 20"
@@ -84,6 +113,7 @@ refused() {
     [ "$status" -eq "$wanted" ] && grep -qe "$pattern" "$work/refused.log"
 }
 check "without a display it does not play unseen" refused 1 "no window: there is no display" --spawn
+check "a key that is none is named" refused 1 "'F99' is no key" --spawn --frames 5 --press F1,F99
 check "a screenshot needs a number of frames" refused 2 "needs --frames" --spawn --screenshot x.png
 check "a name can be shown" refused 2 "must be UTF-8 that can be shown" --spawn --name "$(printf 'A\nB')"
 check "the right link needs two panes" refused 2 "is for --split" --spawn --right-link ok
