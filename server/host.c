@@ -336,6 +336,44 @@ size_t hc_server_send(struct hc_server *server, struct hc_address *to,
     return size;
 }
 
+// ---- Changes ------------------------------------------------------------------------------------
+
+/// Copies the members that may change while clients play.
+static void copy_changeable(const struct hc_server_config *from, struct hc_server_config *to) {
+    to->late_margin = from->late_margin;
+    to->lag_compensation_ms = from->lag_compensation_ms;
+    to->timeout_us = from->timeout_us;
+    to->linger_us = from->linger_us;
+    to->connects_per_address = from->connects_per_address;
+    to->clients_per_address = from->clients_per_address;
+    to->players_per_client = from->players_per_client;
+    to->session_life_s = from->session_life_s;
+    to->client_rate = from->client_rate;
+    to->snapshot_rate = from->snapshot_rate;
+    to->force_rewind = from->force_rewind;
+}
+
+enum hc_status hc_server_reconfigure(struct hc_server *server,
+                                     const struct hc_server_config *config, uint64_t now_us) {
+    struct hc_server_config whole, changed = server->config;
+    char why[256];
+    if (!complete(config, &whole))
+        return HC_INVALID;
+    copy_changeable(&whole, &changed);
+    sodium_memzero(&whole, sizeof whole);
+    changed.keys.count = 1; // the configuration does not keep them
+    if (check_ranges(&changed, &server->test, why, sizeof why) != NULL)
+        return HC_INVALID;
+    copy_changeable(&changed, &server->config);
+    server->clients.config.per_address = changed.clients_per_address;
+    server->replicator.config.snapshot_rate = changed.snapshot_rate;
+    for (struct hc_sv_peer *peer = NULL;
+         (peer = hc_sv_clients_next(&server->clients, peer)) != NULL;)
+        if (hc_sv_peer_has_session(peer))
+            hc_sv_bandwidth_limit(&peer->replication.bandwidth, changed.client_rate, now_us);
+    return HC_OK;
+}
+
 // ---- Time ---------------------------------------------------------------------------------------
 
 void hc_server_advance(struct hc_server *server, uint64_t now_us) {

@@ -5,6 +5,8 @@
 
 #include "hindcast/check.h"
 
+#include <stdbool.h>
+
 enum {
     MICRO = 1000000,    ///< parts of a byte in which savings are counted
     LOSS_BEARABLE = 20, ///< one in so many
@@ -61,6 +63,14 @@ static void set_rate(struct hc_sv_bandwidth *bandwidth, uint64_t rate) {
         bandwidth->rate = floor;
     if (bandwidth->saved > burst(bandwidth))
         bandwidth->saved = burst(bandwidth);
+}
+
+void hc_sv_bandwidth_limit(struct hc_sv_bandwidth *bandwidth, uint32_t cap, uint64_t now_us) {
+    HC_ASSERT(cap >= HC_SV_BANDWIDTH_FLOOR);
+    bool is_at_cap = bandwidth->rate == bandwidth->cap;
+    fill(bandwidth, now_us); // the old rate holds up to now
+    bandwidth->cap = cap;
+    set_rate(bandwidth, is_at_cap ? cap : bandwidth->rate);
 }
 
 void hc_sv_bandwidth_learn(struct hc_sv_bandwidth *bandwidth, uint32_t acked, uint32_t lost,

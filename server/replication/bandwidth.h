@@ -31,6 +31,9 @@ struct hc_sv_bandwidth {
 /// saved up.
 void hc_sv_bandwidth_begin(struct hc_sv_bandwidth *bandwidth, uint32_t cap, uint64_t now_us);
 
+/// Makes `cap` the cap, at least HC_SV_BANDWIDTH_FLOOR bytes/s. A rate at the cap stays at it.
+void hc_sv_bandwidth_limit(struct hc_sv_bandwidth *bandwidth, uint32_t cap, uint64_t now_us);
+
 /// Body bytes that the next datagram may have, at most `most`; 0: none may be sent now.
 int32_t hc_sv_bandwidth_room(struct hc_sv_bandwidth *bandwidth, uint32_t most, uint64_t now_us);
 

@@ -152,6 +152,25 @@ START_TEST(the_rate_falls_by_a_seventh_under_loss_and_rises_by_a_fortieth_withou
 }
 END_TEST
 
+START_TEST(another_cap_limits_a_rate_below_it_and_lifts_one_at_the_former_cap) {
+    uint64_t now_us = 3;
+    hc_sv_bandwidth_begin(&bandwidth, 100000, now_us);
+    hc_sv_bandwidth_limit(&bandwidth, 200000, now_us);
+    ck_assert_uint_eq(bandwidth.rate, 200000);
+    ck_assert_int_le(bandwidth.saved, (int64_t)burst_of(100000) * SECOND); // nothing is a present
+    hc_sv_bandwidth_limit(&bandwidth, 50000, now_us + SECOND);
+    ck_assert_uint_eq(bandwidth.rate, 50000);
+    ck_assert_int_eq(bandwidth.saved, (int64_t)burst_of(50000) * SECOND);
+    now_us += SECOND;
+    uint32_t rate = learn_second(&now_us, 40);
+    ck_assert_uint_lt(rate, 50000);
+    hc_sv_bandwidth_limit(&bandwidth, 60000, now_us);
+    ck_assert_uint_eq(bandwidth.rate, rate);
+    hc_sv_bandwidth_limit(&bandwidth, HC_SV_BANDWIDTH_FLOOR, now_us);
+    ck_assert_uint_eq(bandwidth.rate, HC_SV_BANDWIDTH_FLOOR);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("server bandwidth");
     TCase *tc = tcase_create("bandwidth");
@@ -161,6 +180,7 @@ int main(void) {
     tcase_add_test(tc, a_datagram_sent_without_room_is_a_debt_that_is_paid_first);
     tcase_add_test(tc, savings_before_a_change_of_the_rate_are_counted_at_the_old_rate);
     tcase_add_test(tc, the_rate_falls_by_a_seventh_under_loss_and_rises_by_a_fortieth_without);
+    tcase_add_test(tc, another_cap_limits_a_rate_below_it_and_lifts_one_at_the_former_cap);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }
