@@ -2,7 +2,7 @@
 #include "check/options.h"
 
 #define ROW(type, member, name, value, initial, sentence)                                          \
-    HC_SETTING(struct hc_ck_options, member, name, value, 1, 0, sentence)
+    HC_SETTING(struct hc_ck_options, member, name, value, 1, 0, HC_SETTING_FIXED, sentence)
 static const struct hc_setting rows[HC_CK_SETTING_COUNT] = {HC_CK_SETTINGS(ROW)};
 
 static const char about[] =

@@ -1,8 +1,9 @@
 # The rooms of programs, a library for each, and the programs. They may use the operating system,
-# libevent and jansson.
+# libevent, jansson and inih.
 
 pkg_check_modules(EVENT REQUIRED IMPORTED_TARGET libevent_core libevent_extra)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(INIH REQUIRED IMPORTED_TARGET inih)
 find_package(Threads REQUIRED)
 # Only hindcast-view needs these: without them it is not built.
 pkg_check_modules(SDL IMPORTED_TARGET sdl2>=2.0.22)
@@ -27,7 +28,7 @@ hc_sources(checker check)
 hc_library(hc_programs SOURCES ${programs}
   LINK hc_common PkgConfig::JANSSON Threads::Threads ${argp} ${CMAKE_DL_LIBS})
 hc_library(hc_daemon SOURCES ${daemon}
-  LINK hc_server_matches hc_programs PkgConfig::EVENT Threads::Threads)
+  LINK hc_server_matches hc_programs PkgConfig::EVENT PkgConfig::INIH Threads::Threads)
 hc_library(hc_client_programs SOURCES ${client_programs} LINK hc_client hc_programs)
 hc_library(hc_bots SOURCES ${bots} LINK hc_client_programs PkgConfig::EVENT)
 hc_library(hc_checker SOURCES ${checker} LINK hc_programs)

@@ -8,7 +8,7 @@
 set -eu
 
 build="gcc libc6-dev cmake ninja-build pkg-config libevent-dev libmsgpack-dev libsodium-dev
-       libxxhash-dev libjansson-dev"
+       libxxhash-dev libjansson-dev libinih-dev"
 view="libsdl2-dev libpng-dev"
 tests="check g++ clang dpkg-dev file iproute2 libclang-rt-14-dev llvm python3 python3-msgpack python3-nacl
        gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static"

@@ -17,7 +17,7 @@ enum { WHY_MAX = 9000 }; ///< bytes of a sentence with two paths
 
 #define ROW(type, member, name, value, initial, programs, group, sentence)                         \
     HC_SETTING(struct hc_cl_options, member, name, value, HC_CL_OPTIONS_##programs,                \
-               HC_CL_SETTINGS_##group, sentence)
+               HC_CL_SETTINGS_##group, HC_SETTING_FIXED, sentence)
 const struct hc_setting hc_cl_settings[HC_CL_SETTING_COUNT] = {HC_CL_SETTINGS(ROW)};
 
 static const char *const groups[] = {

@@ -15,7 +15,10 @@
 /// Of hc_daemon_process, by their keys in `server`.
 #define HC_DAEMON_PROCESS_COUNTERS(X)                                                              \
     X(cpu_us, SUM, "ms", "cpu_ms", "Processor time of the process, without its start.")            \
-    X(resident_bytes, GAUGE, "bytes", "resident_bytes", "Memory of the process.")
+    X(resident_bytes, GAUGE, "bytes", "resident_bytes", "Memory of the process.")                  \
+    X(reloads, SUM, "reloads", "reloads", "Readings of the configuration while it ran.")           \
+    X(reloads_refused, SUM, "reloads", "reloads_refused",                                          \
+      "Those that changed nothing, because the configuration had faults.")
 
 /// Of hc_daemon_doors, of one worker or of all, by their keys in `server`.
 #define HC_DAEMON_DOORS_COUNTERS(X)                                                                \

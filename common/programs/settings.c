@@ -70,10 +70,12 @@ static bool word_at(const struct hc_setting *setting, uint64_t index, char *word
     return begin != NULL;
 }
 
-/// Writes what the argument must be.
-static void allow(const struct hc_setting *setting, char *text, size_t size) {
+void hc_setting_allow(const struct hc_setting *setting, char *text, size_t size) {
     char word[32];
     size_t at = 0;
+    snprintf(text, size, "%s", setting->kind == HC_SETTING_KIND_FLAG ? "true or false" : "a text");
+    if (setting->kind == HC_SETTING_KIND_FLAG || setting->kind >= HC_SETTING_KIND_TEXT)
+        return;
     if (setting->kind == HC_SETTING_KIND_NUMBER) {
         snprintf(text, size, "a %snumber in [%" PRIu64 ", %" PRIu64 "]%s",
                  setting->places == 0 ? "whole " : "", setting->min, setting->max, setting->unit);
@@ -108,23 +110,69 @@ static bool parse_word(const struct hc_setting *setting, const char *text, void 
     return true;
 }
 
+static bool parse_flag(const struct hc_setting *setting, const char *text, void *values) {
+    bool is_true = text == NULL || strcmp(text, "true") == 0;
+    if (!is_true && strcmp(text, "false") != 0)
+        return false;
+    store(setting, is_true, values);
+    return true;
+}
+
+static struct hc_setting_texts *texts_of(const struct hc_setting *setting, void *values) {
+    return (void *)((char *)values + setting->offset);
+}
+
+static bool add_text(const struct hc_setting *setting, const char *text, void *values) {
+    struct hc_setting_texts *texts = texts_of(setting, values);
+    if (texts->count == HC_SETTING_TEXTS_MAX)
+        return false;
+    texts->all[texts->count++] = text;
+    return true;
+}
+
+bool hc_setting_take(const struct hc_setting *setting, const char *text, void *values) {
+    bool good = true;
+    switch (setting->kind) {
+    case HC_SETTING_KIND_FLAG:
+        return parse_flag(setting, text, values);
+    case HC_SETTING_KIND_NUMBER:
+        return parse_number(setting, text, values);
+    case HC_SETTING_KIND_TEXTS:
+        return add_text(setting, text, values);
+    case HC_SETTING_KIND_WORD:
+        return parse_word(setting, text, values);
+    case HC_SETTING_KIND_NAME:
+        good = parse_word(setting, text, values);
+        break;
+    default:
+        break;
+    }
+    if (good)
+        memcpy((char *)values + setting->offset, &text, sizeof(text));
+    return good;
+}
+
 bool hc_setting_parse(const struct hc_setting *setting, const char *text, void *values, char *why,
                       size_t why_size) {
     char allowed[HC_SETTING_TEXT_MAX];
-    bool good = true;
-    if (setting->kind == HC_SETTING_KIND_FLAG)
-        store(setting, true, values);
-    else if (setting->kind == HC_SETTING_KIND_NUMBER)
-        good = parse_number(setting, text, values);
-    else if (setting->kind != HC_SETTING_KIND_TEXT)
-        good = parse_word(setting, text, values);
-    if (good && setting->kind >= HC_SETTING_KIND_NAME)
-        memcpy((char *)values + setting->offset, &text, sizeof(text));
-    if (good)
+    if (hc_setting_take(setting, text, values))
         return true;
-    allow(setting, allowed, sizeof(allowed));
+    hc_setting_allow(setting, allowed, sizeof(allowed));
+    if (setting->kind == HC_SETTING_KIND_TEXTS)
+        snprintf(allowed, sizeof(allowed), "one of at most %d", HC_SETTING_TEXTS_MAX);
     snprintf(why, why_size, "--%s '%s': must be %s", setting->name, text, allowed);
     return false;
+}
+
+bool hc_setting_equal(const struct hc_setting *setting, const void *values, const void *others) {
+    char value[VALUE_MAX], other[VALUE_MAX];
+    bool has_value = hc_setting_format(setting, values, value, sizeof(value));
+    bool has_other = hc_setting_format(setting, others, other, sizeof(other));
+    return has_value == has_other && strcmp(value, other) == 0;
+}
+
+void hc_setting_copy(const struct hc_setting *setting, const void *from, void *to) {
+    memcpy((char *)to + setting->offset, (const char *)from + setting->offset, setting->size);
 }
 
 static bool format_number(const struct hc_setting *setting, uint64_t value, char *text,
@@ -140,9 +188,15 @@ static bool format_number(const struct hc_setting *setting, uint64_t value, char
 
 bool hc_setting_format(const struct hc_setting *setting, const void *values, char *text,
                        size_t size) {
-    const char *string;
+    const char *string = NULL;
+    const struct hc_setting_texts *texts;
     *text = '\0';
     switch (setting->kind) {
+    case HC_SETTING_KIND_TEXTS:
+        texts = (const void *)((const char *)values + setting->offset);
+        if (texts->count > 0)
+            string = texts->all[texts->count - 1];
+        break;
     case HC_SETTING_KIND_FLAG:
         snprintf(text, size, "%s", load(setting, values) != 0 ? "true" : "false");
         return true;
@@ -152,10 +206,10 @@ bool hc_setting_format(const struct hc_setting *setting, const void *values, cha
         return word_at(setting, load(setting, values), text, size);
     default:
         memcpy(&string, (const char *)values + setting->offset, sizeof(string));
-        if (string != NULL)
-            snprintf(text, size, "%s", string);
-        return string != NULL;
     }
+    if (string != NULL)
+        snprintf(text, size, "%s", string);
+    return string != NULL;
 }
 
 void hc_setting_describe(const struct hc_setting *setting, const void *defaults, char *text,
@@ -253,6 +307,68 @@ void hc_settings_refuse(const struct hc_settings *settings, unsigned index, cons
     fail("--%s '%s': must be %s", settings->rows[index].name, value, text);
 }
 
+void hc_settings_take_all(struct hc_settings *settings, const void *values, const bool *given) {
+    for (unsigned i = 0; i < settings->count; i++) {
+        if (!given[i])
+            continue;
+        hc_setting_copy(&settings->rows[i], values, settings->values);
+        settings->given[i] = true;
+        settings->places[i] = (struct hc_setting_place){.file = NULL};
+    }
+}
+
+// ---- Faults -------------------------------------------------------------------------------------
+
+/// Copies a text (NULL: none) as far as it fits, with '?' for what cannot be shown.
+static void copy_shown(char *to, size_t size, const char *text) {
+    size_t at = 0;
+    for (; text != NULL && text[at] != '\0' && at + 1 < size; at++)
+        to[at] = isprint((unsigned char)text[at]) ? text[at] : '?';
+    to[at] = '\0';
+}
+
+void hc_setting_faults_add(struct hc_setting_faults *faults, const struct hc_setting_place *place,
+                           const char *name, const char *value, const char *why) {
+    if (faults->count < HC_SETTING_FAULTS_MAX) {
+        struct hc_setting_fault *fault = &faults->kept[faults->count];
+        fault->place = *place;
+        copy_shown(fault->name, sizeof(fault->name), name);
+        copy_shown(fault->value, sizeof(fault->value), value);
+        copy_shown(fault->why, sizeof(fault->why), why);
+    }
+    faults->count++;
+}
+
+void hc_settings_fault(const struct hc_settings *settings, unsigned index, const char *allowed,
+                       ...) {
+    char why[HC_SETTING_TEXT_MAX] = "must be ", value[VALUE_MAX];
+    size_t at = strlen(why);
+    va_list arguments;
+    HC_ASSERT(settings->given[index]);
+    va_start(arguments, allowed);
+    vsnprintf(why + at, sizeof(why) - at, allowed, arguments);
+    va_end(arguments);
+    hc_setting_format(&settings->rows[index], settings->values, value, sizeof(value));
+    hc_setting_faults_add(settings->faults, &settings->places[index], settings->rows[index].name,
+                          value, why);
+}
+
+void hc_setting_faults_print(const struct hc_setting_faults *faults) {
+    const char *program = program_invocation_short_name;
+    for (unsigned i = 0; i < faults->count && i < HC_SETTING_FAULTS_MAX; i++) {
+        const struct hc_setting_fault *fault = &faults->kept[i];
+        bool in_file = fault->place.file != NULL;
+        fprintf(stderr, "%s: %s%s", program, in_file ? fault->place.file : "", in_file ? ":" : "");
+        if (fault->place.line > 0)
+            fprintf(stderr, "%u:", fault->place.line);
+        if (fault->name[0] != '\0')
+            fprintf(stderr, "%s%s '%s':", in_file ? " " : "--", fault->name, fault->value);
+        fprintf(stderr, "%s%s\n", in_file || fault->name[0] != '\0' ? " " : "", fault->why);
+    }
+    if (faults->count > HC_SETTING_FAULTS_MAX)
+        fprintf(stderr, "%s: and %u more\n", program, faults->count - HC_SETTING_FAULTS_MAX);
+}
+
 // ---- The whole list -----------------------------------------------------------------------------
 
 /// Prints a comment, broken into lines at blanks.
@@ -270,21 +386,33 @@ static void print_comment(FILE *out, const char *text) {
     }
 }
 
+/// Prints the effect of a setting, the values that it takes, its default, and whether it may
+/// change.
+static void print_description(const struct hc_settings *settings, const struct hc_setting *row,
+                              FILE *out) {
+    char text[2 * HC_SETTING_TEXT_MAX], allowed[HC_SETTING_TEXT_MAX];
+    hc_setting_describe(row, settings->defaults, text, sizeof(text));
+    print_comment(out, text);
+    hc_setting_allow(row, allowed, sizeof(allowed));
+    if (row->kind != HC_SETTING_KIND_NUMBER && row->kind != HC_SETTING_KIND_TEXT)
+        fprintf(out, "# It is %s.\n", allowed);
+    if (row->change == HC_SETTING_LIVE)
+        fprintf(out, "# It may change while the program runs.\n");
+}
+
 void hc_settings_print(const struct hc_settings *settings, FILE *out) {
-    char text[HC_SETTING_TEXT_MAX], value[VALUE_MAX];
+    char value[VALUE_MAX];
     for (int g = 0; settings->groups[g] != NULL; g++) {
         fprintf(out, "\n# ---- %s\n", settings->groups[g]);
         for (unsigned i = 0; i < settings->count; i++) {
             const struct hc_setting *row = &settings->rows[i];
             if ((row->programs & settings->program) == 0 || row->group != g)
                 continue;
-            hc_setting_describe(row, settings->defaults, text, sizeof(text));
             fputc('\n', out);
-            print_comment(out, text);
-            if (hc_setting_format(row, settings->values, value, sizeof(value)))
-                fprintf(out, "%s = %s\n", row->name, value);
-            else
-                fprintf(out, ";%s =\n", row->name);
+            print_description(settings, row, out);
+            bool has_value = hc_setting_format(row, settings->values, value, sizeof(value));
+            fprintf(out, "%s%s =%s%s\n", settings->given[i] ? "" : ";", row->name,
+                    has_value ? " " : "", value);
         }
     }
 }

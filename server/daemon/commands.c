@@ -1,4 +1,4 @@
-/// Owns the commands key, token and protocol-id: their options and their output.
+/// Owns the commands config, key, token and protocol-id: their options and their output.
 #define _GNU_SOURCE // argp
 
 #include "server/daemon/commands.h"
@@ -7,6 +7,7 @@
 #include "common/programs/settings.h"
 #include "proto/name.h"
 #include "server/daemon/key_file.h"
+#include "server/daemon/options.h"
 #include "server/daemon/wall_clock.h"
 
 #include <inttypes.h>
@@ -60,7 +61,7 @@ struct command {
 };
 
 #define ROW(type, member, name, value, initial, commands, sentence)                                \
-    HC_SETTING(struct command, member, name, value, commands, 0, sentence)
+    HC_SETTING(struct command, member, name, value, commands, 0, HC_SETTING_FIXED, sentence)
 static const struct hc_setting rows[] = {SETTINGS(ROW)};
 
 #define INITIAL(type, member, name, value, initial, ...) .member = (initial),
@@ -199,8 +200,13 @@ static struct {
 
 bool hc_sv_commands_run(int argc, char **argv, int *status) {
     static const char *const groups[] = {"", NULL};
+    static char config[] = "hindcastd config"; // argp takes it as the program's name
     const size_t count = sizeof(commands) / sizeof(*commands);
     size_t i = 0;
+    if (argc >= 2 && strcmp(argv[1], "config") == 0) {
+        argv[1] = config;
+        hc_sv_options_print(argc - 1, argv + 1);
+    }
     while (i < count && (argc < 2 || strcmp(argv[1], commands[i].word) != 0))
         i++;
     if (i == count)

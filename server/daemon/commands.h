@@ -1,5 +1,5 @@
-/// The commands of hindcastd that start no server: `hindcastd key`, `hindcastd token` and
-/// `hindcastd protocol-id`.
+/// The commands of hindcastd that start no server: `hindcastd config`, `hindcastd key`, `hindcastd
+/// token` and `hindcastd protocol-id`.
 #pragma once
 
 #include <stdbool.h>

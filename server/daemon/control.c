@@ -1,4 +1,4 @@
-/// Owns the control thread's events: signals, files that are read again, the checks of the workers.
+/// Owns the control thread's events: signals, reports, the checks of the workers.
 #define _GNU_SOURCE
 
 #include "server/daemon/control.h"
@@ -8,14 +8,10 @@
 #include "common/programs/clock.h"
 #include "common/programs/loop.h"
 #include "common/programs/report.h"
-#include "server/daemon/key_file.h"
 #include "server/daemon/memory.h"
-#include "server/daemon/owner_file.h"
-#include "server/daemon/refused_file.h"
 #include "server/daemon/wall_clock.h"
 
 #include <signal.h>
-#include <sodium.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -28,7 +24,6 @@ enum {
     ENDS_CHECKS = 5,     ///< checks that find a call before the end waits no longer for it
     ANSWER_US = 500000,  ///< a report waits so long for the workers' counts
     SECOND_US = 1000000, ///< interval of lines about the placement and the clock
-    FILE_SLOW_MS = 5000, ///< a slower reading of a file is logged
 };
 
 // ---- Hangs --------------------------------------------------------------------------------------
@@ -245,6 +240,8 @@ json_t *hc_sv_control_report(struct hc_sv_control *control) {
     report->duration_us = hc_since(control->setting->began_us, hc_clock_us());
     report->process.cpu_us = hc_since(control->began_cpu_us, hc_report_cpu_us());
     report->process.resident_bytes = hc_sv_memory_resident();
+    report->process.reloads = control->reload.reloads;
+    report->process.reloads_refused = control->reload.refusals;
     json_t *json = hc_sv_report_json(report);
     json_decref(parts);
     json_decref(report->hangs);
@@ -308,7 +305,8 @@ static void stop(struct hc_sv_control *control, const char *why, bool restarts) 
         json_object_set_new(fields, "restart_seconds",
                             json_integer((json_int_t)control->options->restart_s));
     hc_sv_log_event(control->log, HC_SV_LOG_INFO, "stopping", fields);
-    const struct hc_sv_orders orders = {.stop = true, .restarts = restarts};
+    const struct hc_sv_orders orders = {
+        .stop = true, .restarts = restarts, .restart_s = control->options->restart_s};
     for (unsigned i = 0; i < workers; i++)
         hc_sv_mailbox_order(&control->workers[i].mailbox, &orders);
     end_if_over(control);
@@ -393,86 +391,6 @@ static void on_check(evutil_socket_t descriptor, short events, void *context) {
     hc_loop_arm(control->check, now + CHECK_US, now);
 }
 
-// ---- Files --------------------------------------------------------------------------------------
-
-/// Logs that a file cannot be used (`why`), or is slow (NULL). Its former contents stay in force.
-static void log_unread(struct hc_sv_control *control, const char *event, const char *path,
-                       const char *why) {
-    if (why != NULL)
-        hc_sv_log_event(control->log, HC_SV_LOG_ERROR, event, json_pack("{s:s}", "why", why));
-    else
-        hc_sv_log_event(control->log, HC_SV_LOG_WARN, event,
-                        json_pack("{s:s, s:i}", "file", path, "waited_ms", (int)FILE_SLOW_MS));
-}
-
-/// A reading of the key file ended, or is slow.
-static void on_keys(void *context, enum hc_sv_owner_file_status status, const void *out,
-                    const char *why) {
-    struct hc_sv_control *control = context;
-    const struct hc_sv_match_setting *setting = control->setting;
-    const struct hc_token_ring *keys = out;
-    if (status != HC_SV_OWNER_FILE_READ) {
-        const char *event = status == HC_SV_OWNER_FILE_SLOW ? "keys-slow" : "keys-refused";
-        log_unread(control, event, control->options->key_file, why);
-        return;
-    }
-    pthread_mutex_lock(setting->placement_lock);
-    if (setting->placement != NULL)
-        hc_sv_placement_set_keys(setting->placement, keys);
-    pthread_mutex_unlock(setting->placement_lock);
-    struct hc_sv_orders orders = {.new_keys = true, .keys = *keys};
-    for (unsigned i = 0; i < control->options->workers; i++)
-        hc_sv_mailbox_order(&control->workers[i].mailbox, &orders);
-    sodium_memzero(&orders.keys, sizeof(orders.keys));
-    hc_sv_log_event(
-        control->log, HC_SV_LOG_INFO, "keys-read",
-        json_pack("{s:i, s:i}", "current", (int)keys->keys[0].id, "keys", (int)keys->count));
-}
-
-bool hc_sv_control_set_refused(struct hc_sv_control *control,
-                               const struct hc_sv_refused_file *refused) {
-    unsigned workers = control->options->workers;
-    const struct hc_sv_orders orders = {.refused = hc_sv_refused_users_create(refused, workers)};
-    if (orders.refused == NULL)
-        return false;
-    for (unsigned i = 0; i < workers; i++)
-        hc_sv_mailbox_order(&control->workers[i].mailbox, &orders);
-    return true;
-}
-
-/// A reading of the refused users ended, or is slow.
-static void on_refused(void *context, enum hc_sv_owner_file_status status, const void *out,
-                       const char *why) {
-    struct hc_sv_control *control = context;
-    const struct hc_sv_refused_file *refused = out;
-    if (status != HC_SV_OWNER_FILE_READ) {
-        const char *event = status == HC_SV_OWNER_FILE_SLOW ? "refused-slow" : "refused-unreadable";
-        log_unread(control, event, control->options->refused, why);
-        return;
-    }
-    if (!hc_sv_control_set_refused(control, refused)) {
-        log_unread(control, "refused-unreadable", control->options->refused, "no memory for them");
-        return;
-    }
-    hc_sv_log_event(control->log, HC_SV_LOG_INFO, "refused-read",
-                    json_pack("{s:i, s:I}", "users", (int)refused->count, "not_before_s",
-                              (json_int_t)refused->not_before_s));
-}
-
-/// Opens the readers of the files that SIGHUP reads again; false: no memory or no descriptors.
-static bool open_readers(struct hc_sv_control *control) {
-    const struct hc_sv_options *options = control->options;
-    if (!options->dev)
-        control->keys_reader = hc_sv_owner_file_reader_open(
-            control->base, &hc_sv_key_file_kind, options->key_file, FILE_SLOW_MS, on_keys, control);
-    if (options->refused != NULL)
-        control->refused_reader =
-            hc_sv_owner_file_reader_open(control->base, &hc_sv_refused_file_kind, options->refused,
-                                         FILE_SLOW_MS, on_refused, control);
-    return (options->dev || control->keys_reader != NULL) &&
-           (options->refused == NULL || control->refused_reader != NULL);
-}
-
 // ---- Signals ------------------------------------------------------------------------------------
 
 /// SIGTERM and SIGINT: closes all connections and ends. SIGUSR2: the same, and the clients come
@@ -506,15 +424,12 @@ static void on_report(evutil_socket_t signal_number, short events, void *context
     evtimer_add(control->unanswered, &most);
 }
 
-/// SIGHUP: reads the files again in threads.
+/// SIGHUP: reads the files again.
 static void on_hangup(evutil_socket_t signal_number, short events, void *context) {
     struct hc_sv_control *control = context;
     (void)signal_number;
     (void)events;
-    if (control->keys_reader != NULL)
-        hc_sv_owner_file_reader_start(control->keys_reader);
-    if (control->refused_reader != NULL)
-        hc_sv_owner_file_reader_start(control->refused_reader);
+    hc_sv_reload_start(&control->reload);
 }
 
 static const struct {
@@ -560,7 +475,7 @@ bool hc_sv_control_watch(struct hc_sv_control *control) {
     control->unanswered = evtimer_new(base, on_unanswered, control);
     good = hc_loop_add(control->noticed) && good;
     return good && control->check != NULL && control->ticked != NULL &&
-           control->unanswered != NULL && open_readers(control);
+           control->unanswered != NULL && hc_sv_reload_watch(&control->reload, base);
 }
 
 /// Logs that the daemon ends although a call hangs.
@@ -598,8 +513,7 @@ void hc_sv_control_close(struct hc_sv_control *control) {
     hc_loop_free_event(control->check);
     hc_loop_free_event(control->ticked);
     hc_loop_free_event(control->unanswered);
-    hc_sv_owner_file_reader_close(control->keys_reader);
-    hc_sv_owner_file_reader_close(control->refused_reader);
+    hc_sv_reload_close(&control->reload);
     hc_loop_free(control->base);
     free(control->makers);
     if (control->run.notice > 0) // 0 is standard input

@@ -1,14 +1,13 @@
-/// The control thread, in which main() runs: signals, files, reports, and the end of the run.
+/// The control thread, in which main() runs: signals, reloads, reports, and the end of the run.
 ///
 /// It waits for no match. Workers take its orders from their mailboxes, and publish counts for it.
 /// So a match that does not return from a tick delays neither a report, which has its newest
 /// counts, nor the end.
 #pragma once
 
+#include "server/daemon/reload.h"
 #include "server/daemon/status.h"
 #include "server/daemon/worker.h"
-
-struct hc_sv_owner_file_reader;
 
 enum { HC_SV_CONTROL_SIGNALS = 6 };
 
@@ -27,12 +26,11 @@ struct hc_sv_control {
     struct hc_sv_run run;
     struct event_base *base;
     struct event *signals[HC_SV_CONTROL_SIGNALS];
-    struct event *noticed;                          ///< the workers have something to tell
-    struct event *check;                            ///< the next check of the workers
-    struct event *ticked;                           ///< --ticks of several matches are over
-    struct event *unanswered;                       ///< a report waits no longer for the workers
-    struct hc_sv_owner_file_reader *keys_reader;    ///< NULL in --dev
-    struct hc_sv_owner_file_reader *refused_reader; ///< NULL without --refused
+    struct event *noticed;      ///< the workers have something to tell
+    struct event *check;        ///< the next check of the workers
+    struct event *ticked;       ///< --ticks of several matches are over
+    struct event *unanswered;   ///< a report waits no longer for the workers
+    struct hc_sv_reload reload; ///< opened by the caller
     bool stopping;
     unsigned stop_checks;       ///< since then
     struct hc_sv_status placed; ///< the log lines of the placement
@@ -60,12 +58,8 @@ void hc_sv_control_mask_signals(int how);
 bool hc_sv_control_open(struct hc_sv_control *control, const struct hc_sv_match_setting *setting,
                         struct hc_sv_worker *workers);
 
-/// Registers the events of signals and files. False: no memory.
+/// Registers the events of signals and files, after hc_sv_reload_open. False: no memory.
 bool hc_sv_control_watch(struct hc_sv_control *control);
-
-/// Orders all workers to refuse these users. False: no memory, and nothing changes.
-bool hc_sv_control_set_refused(struct hc_sv_control *control,
-                               const struct hc_sv_refused_file *refused);
 
 /// Obeys signals until the threads of all workers have ended; when the daemon ends, those of
 /// hanging matches are not waited for, and not `closed`.

@@ -151,13 +151,17 @@ static const char *client_of(const json_t *fields, char text[static CLIENT_MAX])
 void hc_sv_log_open(struct hc_sv_log *log, enum hc_sv_log_level level, enum hc_sv_log_format format,
                     int descriptor) {
     memset(log, 0, sizeof(*log));
-    log->level = level;
+    atomic_init(&log->level, level);
     log->format = format;
     pthread_mutex_init(&log->lock, NULL);
     log->suppressed_us = hc_clock_us();
     if (getrandom(&log->limit.seed, sizeof(log->limit.seed), GRND_NONBLOCK) < 0)
         log->limit.seed = log->suppressed_us;
     hc_sv_log_output_open(&log->output, descriptor);
+}
+
+void hc_sv_log_set_level(struct hc_sv_log *log, enum hc_sv_log_level level) {
+    atomic_store_explicit(&log->level, level, memory_order_relaxed);
 }
 
 bool hc_sv_log_takes_report(struct hc_sv_log *log) {
@@ -179,8 +183,9 @@ void hc_sv_log_event(struct hc_sv_log *log, enum hc_sv_log_level level, const ch
     HC_ASSERT(are_other_keys(fields));
     const struct hc_sv_log_rates *rates = level == HC_SV_LOG_DEBUG ? &debug_rates : &normal_rates;
     pthread_mutex_lock(&log->lock);
-    if (level <= log->level && hc_sv_log_limit_allows(&log->limit, rates, event,
-                                                      client_of(fields, client), hc_clock_us())) {
+    if (hc_sv_log_takes(log, level) &&
+        hc_sv_log_limit_allows(&log->limit, rates, event, client_of(fields, client),
+                               hc_clock_us())) {
         write_dropped(log);
         write_line(log, level, event, fields);
     }

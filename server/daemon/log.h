@@ -18,6 +18,7 @@
 
 #include <jansson.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum hc_sv_log_level { HC_SV_LOG_ERROR, HC_SV_LOG_WARN, HC_SV_LOG_INFO, HC_SV_LOG_DEBUG };
 
@@ -29,7 +30,7 @@ enum hc_sv_log_format {
 enum { HC_SV_LOG_LINE_MAX = 8192 }; ///< bytes; a longer line loses its fields
 
 struct hc_sv_log {
-    enum hc_sv_log_level level; ///< events of a higher value are not logged
+    atomic_uint level; ///< events of a higher enum hc_sv_log_level are not logged
     enum hc_sv_log_format format;
     struct hc_sv_log_output output;
     struct hc_sv_log_limit limit;
@@ -47,6 +48,14 @@ void hc_sv_log_open(struct hc_sv_log *log, enum hc_sv_log_level level, enum hc_s
 /// `address` names the line's client.
 void hc_sv_log_event(struct hc_sv_log *log, enum hc_sv_log_level level, const char *event,
                      json_t *fields);
+
+/// Logs lines of this level and of more urgent ones from now on.
+void hc_sv_log_set_level(struct hc_sv_log *log, enum hc_sv_log_level level);
+
+/// Whether lines of a level are logged.
+static inline bool hc_sv_log_takes(const struct hc_sv_log *log, enum hc_sv_log_level level) {
+    return level <= atomic_load_explicit(&log->level, memory_order_relaxed);
+}
 
 /// Whether another report may be written into the log now: 4 at once, and then one a second. The
 /// others are counted as suppressed lines of the kind `report`.

@@ -49,12 +49,17 @@ void hc_sv_mailbox_order(struct hc_sv_mailbox *box, const struct hc_sv_orders *o
     struct hc_sv_orders *all = &box->orders;
     struct hc_sv_refused_users *replaced = NULL;
     pthread_mutex_lock(&box->lock);
-    if (orders->stop && !all->stop)
+    if (orders->stop && !all->stop) {
         all->restarts = orders->restarts;
+        all->restart_s = orders->restart_s;
+    }
     all->stop |= orders->stop;
     all->new_keys |= orders->new_keys;
     if (orders->new_keys)
         all->keys = orders->keys;
+    all->new_settings |= orders->new_settings;
+    if (orders->new_settings)
+        all->settings = orders->settings;
     if (orders->refused != NULL) {
         replaced = all->refused;
         all->refused = orders->refused;

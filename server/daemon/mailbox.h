@@ -9,6 +9,7 @@
 #include "hindcast/address.h"
 #include "proto/datagram.h"
 #include "proto/token.h"
+#include "server/daemon/options.h"
 #include "server/daemon/refused_file.h"
 #include "server/matches/placement.h"
 
@@ -41,9 +42,12 @@ void hc_sv_refused_users_release(struct hc_sv_refused_users *users);
 /// The orders of a worker. All zeros: none.
 struct hc_sv_orders {
     bool stop, restarts;                 ///< to close all connections; the clients come back
+    uint32_t restart_s;                  ///< seconds after which they do
     bool new_keys;                       ///< to accept tokens of `keys` from now on
     struct hc_token_ring keys;           ///< of `new_keys`
     struct hc_sv_refused_users *refused; ///< to refuse these users, held; NULL: as before
+    bool new_settings;                   ///< to play with `settings` from now on
+    struct hc_sv_play_settings settings; ///< of `new_settings`
     uint64_t publish;                    ///< to publish all counts, as answer to this number; 0: no
 };
 

@@ -35,7 +35,9 @@ enum {
 };
 
 struct daemon {
-    struct hc_sv_options options;
+    struct hc_sv_options command; ///< what the command line sets
+    struct hc_sv_reading start;   ///< texts of `options`
+    struct hc_sv_options options; ///< in force
     struct hc_sv_match_setting setting;
     struct hc_sv_log log;
     FILE *text; ///< for people: standard output, or standard error if the JSON goes there
@@ -62,15 +64,16 @@ static bool obtain_keys(struct daemon *daemon) {
     return daemon->keys.count > 0;
 }
 
-/// Reads the refused users; false: failed, with a sentence on standard error.
-static bool obtain_refused(struct daemon *daemon) {
+/// Reads the refused users; false: failed, with a sentence on standard error. `check`: they are
+/// only checked.
+static bool obtain_refused(struct daemon *daemon, bool check) {
     static struct hc_sv_refused_file refused; // too large for the stack
     char why[WHY_MAX];
     const char *path = daemon->options.refused;
     if (path == NULL)
         return true;
     bool good = hc_sv_owner_file_read(&hc_sv_refused_file_kind, path, &refused, why, sizeof(why));
-    if (good && !hc_sv_control_set_refused(&daemon->control, &refused)) {
+    if (good && !check && !hc_sv_reload_refuse(&daemon->control.reload, &refused)) {
         snprintf(why, sizeof(why), "--refused '%s': no memory for them", path);
         good = false;
     }
@@ -255,7 +258,8 @@ static bool report(struct daemon *daemon) {
     json_t *json = hc_sv_control_report(&daemon->control);
     const char *path = daemon->options.json;
     hc_sv_report_print(json, daemon->text);
-    bool good = hc_report_ok(json) || !daemon->options.verdict;
+    bool decides = daemon->options.verdict || daemon->options.ticks != 0;
+    bool good = hc_report_ok(json) || !decides;
     good = hc_standard_flush(daemon->text, "hindcastd") && good;
     good = (path == NULL || hc_report_write(json, "hindcastd", path)) && good;
     json_decref(json);
@@ -293,6 +297,8 @@ static bool set_up(struct daemon *daemon) {
         fprintf(stderr, "hindcastd: no event loop can be had\n");
         return false;
     }
+    hc_sv_reload_open(&daemon->control.reload, &daemon->setting, &daemon->command, &daemon->options,
+                      daemon->workers);
     if (!open_workers(daemon)) {
         fprintf(stderr,
                 "hindcastd: not enough memory for %u matches of %u clients with %" PRIu32
@@ -300,7 +306,7 @@ static bool set_up(struct daemon *daemon) {
                 options->matches, options->clients, options->history);
         return false;
     }
-    return obtain_refused(daemon) && open_ports(daemon);
+    return obtain_refused(daemon, false) && open_ports(daemon);
 }
 
 /// Runs all workers until they have ended; false: a thread cannot be had. `*ended`: no thread of
@@ -326,6 +332,19 @@ static bool run(struct daemon *daemon, bool *ended) {
     return begun == workers;
 }
 
+/// The exit status of --check-config.
+static int check_config(struct daemon *daemon) {
+    if (sodium_init() < 0 || !obtain_keys(daemon))
+        return 1;
+    prepare_setting(daemon);
+    bool good = obtain_refused(daemon, true);
+    hc_sv_wall_clock_close(&daemon->wall_clock);
+    sodium_memzero(&daemon->keys, sizeof(daemon->keys));
+    if (good)
+        puts("ok");
+    return good && hc_standard_flush(stdout, "hindcastd") ? 0 : 1;
+}
+
 int main(int argc, char **argv) {
     static struct daemon daemon; // the histograms are too large for the stack
     int status;
@@ -333,7 +352,10 @@ int main(int argc, char **argv) {
     argp_program_version = "hindcastd " HC_VERSION_AND_COMMIT;
     if (hc_sv_commands_run(argc, argv, &status))
         return status;
-    hc_sv_options_parse(&daemon.options, argc, argv);
+    hc_sv_options_parse(&daemon.command, &daemon.start, argc, argv);
+    daemon.options = daemon.start.options;
+    if (daemon.options.check_config)
+        return check_config(&daemon);
     hc_sv_log_open(&daemon.log, daemon.options.level, daemon.options.format, STDERR_FILENO);
     hc_crash_watch("hindcastd", game_place(&daemon), daemon.options.format == HC_SV_LOG_JSON);
     bool json_out = daemon.options.json != NULL && strcmp(daemon.options.json, "-") == 0;

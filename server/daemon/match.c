@@ -27,16 +27,15 @@ enum {
 
 /// The configuration of the server of a match. The only one has the port for itself, and takes
 /// tickets of any match: of a daemon that had several before.
-static struct hc_server_config config_of(const struct hc_sv_match_setting *setting, uint16_t number,
-                                         const struct hc_token_ring *keys) {
+static struct hc_server_config config_of(const struct hc_sv_match_setting *setting,
+                                         const struct hc_sv_play_settings *settings,
+                                         uint16_t number, const struct hc_token_ring *keys) {
     const struct hc_sv_options *options = setting->options;
     bool shares_port = options->matches > 1;
     struct hc_server_config config = hc_server_config_default();
     config.game = &setting->game;
     config.rule_hash = options->plugin.rule_hash;
-    hc_sv_options_configure(options, &config);
-    if (options->force_rewind_match != 0 && options->force_rewind_match != number)
-        config.force_rewind = 0;
+    hc_sv_options_configure(settings, number, &config);
     config.keys = *keys;
     if (!shares_port)
         return config;
@@ -51,7 +50,8 @@ static struct hc_server_config config_of(const struct hc_sv_match_setting *setti
 
 const char *hc_sv_match_check(const struct hc_sv_match_setting *setting,
                               const struct hc_token_ring *keys, char *why, size_t why_size) {
-    struct hc_server_config config = config_of(setting, 1, keys);
+    struct hc_sv_play_settings settings = hc_sv_options_play(setting->options);
+    struct hc_server_config config = config_of(setting, &settings, 1, keys);
     const char *found = hc_server_config_check(&config, why, why_size);
     sodium_memzero(&config, sizeof(config));
     return found;
@@ -69,14 +69,13 @@ static uint64_t next_seed(const struct hc_sv_match *match) {
     return seed & ((UINT64_C(1) << SEED_BITS) - 1);
 }
 
-/// A server for the match's world of `seed`; NULL: no memory.
-static struct hc_server *create(const struct hc_sv_match *match, const struct hc_token_ring *keys,
+/// A server of `config`, which is erased, for the match's world of `seed`; NULL: no memory.
+static struct hc_server *create(const struct hc_sv_match *match, struct hc_server_config *config,
                                 uint64_t seed) {
-    struct hc_server_config config = config_of(match->setting, match->number, keys);
-    config.seed = seed;
+    config->seed = seed;
     struct hc_server *server = hc_server_create(
-        &config, hc_sv_wall_clock_bounded_us(match->setting->wall_clock), hc_clock_us());
-    sodium_memzero(&config, sizeof(config));
+        config, hc_sv_wall_clock_bounded_us(match->setting->wall_clock), hc_clock_us());
+    sodium_memzero(config, sizeof(*config));
     return server;
 }
 
@@ -118,17 +117,34 @@ bool hc_sv_match_open(struct hc_sv_match *match, const struct hc_sv_match_settin
     match->shown = match->lasts ? 0 : number;
     match->idle = !match->lasts;
     match->load_scale = LOAD_SCALE;
-    match->status.every_us = setting->options->status_every_us;
+    match->settings = hc_sv_options_play(setting->options);
+    match->status.every_us = match->settings.status_every_us;
     match->status.match = match->shown;
     hc_sv_faults_open(&match->faults);
     if (!hc_sv_published_open(&match->counts, sizeof(struct hc_sv_match_counts)))
         return false;
     uint64_t seed = next_seed(match);
-    if (!use_server(match, create(match, keys, seed), seed))
+    struct hc_server_config config = config_of(setting, &match->settings, number, keys);
+    if (!use_server(match, create(match, &config, seed), seed))
         return false;
     begin_report(match);
     hc_sv_match_renew_deadline(match);
     return true;
+}
+
+/// Gives the server the settings in force.
+static void reconfigure(struct hc_sv_match *match, uint64_t now_us) {
+    struct hc_server_config config = hc_server_config_default();
+    hc_sv_options_configure(&match->settings, match->number, &config);
+    enum hc_status status = hc_server_reconfigure(match->server, &config, now_us);
+    HC_ASSERT(status == HC_OK); // the ranges of the settings are narrower
+}
+
+void hc_sv_match_set(struct hc_sv_match *match, const struct hc_sv_play_settings *settings,
+                     uint64_t now_us) {
+    match->settings = *settings;
+    match->status.every_us = settings->status_every_us;
+    reconfigure(match, now_us);
 }
 
 void hc_sv_match_begin(struct hc_sv_match *match, uint64_t now_us) {
@@ -228,7 +244,7 @@ void hc_sv_match_drop_messages(struct hc_sv_match *match) {
     struct hc_server_message received;
     while (hc_server_next_message(match->server, &received) != NULL)
         // Below debug, a message must not cost an allocation.
-        if (match->setting->log->level >= HC_SV_LOG_DEBUG)
+        if (hc_sv_log_takes(match->setting->log, HC_SV_LOG_DEBUG))
             hc_sv_match_log(match, HC_SV_LOG_DEBUG, "message",
                             json_pack("{s:I, s:i}", "cid", (json_int_t)received.cid, "bytes",
                                       (int)received.size));
@@ -358,7 +374,7 @@ static void *make_next(void *context) {
     hc_crash_watch_thread();
     match->maker_watch.thread = pthread_self();
     hc_sv_watch_begin(&match->maker_watch, match->number, hc_clock_us());
-    match->next = create(match, &match->next_keys, match->next_seed);
+    match->next = create(match, &match->next_config, match->next_seed);
     hc_sv_watch_end(&match->maker_watch);
     atomic_store(&match->made, true);
     return NULL;
@@ -380,6 +396,7 @@ static void renew(struct hc_sv_match *match, const struct hc_token_ring *keys, u
         return;
     }
     (void)hc_server_set_keys(match->server, keys); // they may have changed meanwhile
+    reconfigure(match, now_us);
     past.memory_bytes = 0;
     past.remembered = no_stats.remembered; // the next world continues it
     hc_sv_report_add_stats(&match->past, &past);
@@ -420,7 +437,7 @@ void hc_sv_match_renew(struct hc_sv_match *match, const struct hc_token_ring *ke
     if (match->makes || !over)
         return;
     match->next_seed = next_seed(match);
-    match->next_keys = *keys;
+    match->next_config = config_of(match->setting, &match->settings, match->number, keys);
     atomic_store(&match->made, false);
     match->makes = hc_sv_thread_start(&match->maker, make_next, match);
 }

@@ -52,13 +52,14 @@ extern const struct hc_counters hc_sv_match_counters; ///< of struct hc_sv_match
 /// `clients`, the published counts and the faults.
 struct hc_sv_match {
     const struct hc_sv_match_setting *setting;
-    uint16_t number;           ///< [1, matches]
-    uint16_t shown;            ///< number in the log; 0: none, because the match is the only one
-    bool lasts;                ///< the match's world is the only one of the daemon
+    uint16_t number;   ///< [1, matches]
+    uint16_t shown;    ///< number in the log; 0: none, because the match is the only one
+    bool lasts;        ///< the match's world is the only one of the daemon
     uint32_t phase_us; ///< of its ticks within the daemon's, so that matches are spread over it
-    struct hc_sv_watch *watch; ///< the watch of the thread that calls the server
-    bool away;                 ///< a call into the match hangs in a former thread of the worker
-    atomic_bool back;          ///< the former thread has left the match, which need not be away
+    struct hc_sv_play_settings settings; ///< in force
+    struct hc_sv_watch *watch;           ///< the watch of the thread that calls the server
+    bool away;        ///< a call into the match hangs in a former thread of the worker
+    atomic_bool back; ///< the former thread has left the match, which need not be away
     struct hc_server *server;
     struct hc_sv_npcs *npcs; ///< of the server
     uint64_t worlds, seed;   ///< how many it has had, and the seed of the present one
@@ -89,7 +90,7 @@ struct hc_sv_match {
     atomic_bool made;
     struct hc_server *next; ///< once it is made; NULL: no memory
     uint64_t next_seed;
-    struct hc_token_ring next_keys;
+    struct hc_server_config next_config;
 };
 
 /// NULL when a server can be created by the options, else `why`, a sentence.
@@ -99,6 +100,10 @@ const char *hc_sv_match_check(const struct hc_sv_match_setting *setting,
 /// Makes match `number` of one that is all zeros. False: no memory.
 bool hc_sv_match_open(struct hc_sv_match *match, const struct hc_sv_match_setting *setting,
                       uint16_t number, const struct hc_token_ring *keys);
+
+/// Plays with other settings from `now_us` on. Those that are FIXED are as before.
+void hc_sv_match_set(struct hc_sv_match *match, const struct hc_sv_play_settings *settings,
+                     uint64_t now_us);
 
 /// Begins the world of a match that is not idle at `now_us`.
 void hc_sv_match_begin(struct hc_sv_match *match, uint64_t now_us);

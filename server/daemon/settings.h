@@ -2,9 +2,8 @@
 ///
 /// X(type, member, name, VALUE, initial, group, change, sentence): `type member` of struct
 /// hc_sv_options is set by the option --name, see common/programs/settings.h for VALUE. `initial`
-/// is the default, in which `core` is hc_server_config_default(). LIVE: each use reads the member,
-/// so it may change while the daemon runs. FIXED: memory, files or clients depend on its first
-/// value.
+/// is the default, in which `core` is hc_server_config_default(). LIVE: a reload applies a change
+/// (server/daemon/reload.h). FIXED: memory, files or clients depend on its first value.
 #pragma once
 
 #include "common/programs/settings.h"
@@ -70,15 +69,15 @@ enum hc_sv_settings_group {
       "Refuse inputs that are more than TICKS + 1 later than usual for their client, against "     \
       "clients that hold inputs back; 512: only --history limits them")                            \
     X(uint32_t, lag_compensation_ms, "lag-compensation", MS(0, 10000), core.lag_compensation_ms,   \
-      LIMITS, FIXED,                                                                               \
+      LIMITS, LIVE,                                                                                \
       "Compare shots with what their shooters saw, at most MS ms ago, in games that look back")    \
     X(uint16_t, snapshot_rate, "snapshot-rate", HZ(0, HC_TICK_RATE_MAX), core.snapshot_rate,       \
-      LIMITS, FIXED, "Snapshots a second for each client, at most --tick-rate; 0: one each tick")  \
+      LIMITS, LIVE, "Snapshots a second for each client, at most --tick-rate; 0: one each tick")   \
     X(uint32_t, client_rate, "client-rate", BYTES_PER_S(HC_SERVER_CLIENT_RATE_MIN, UINT32_MAX),    \
       core.client_rate, LIMITS, LIVE,                                                              \
       "Most bytes a second that a client is sent, headers included")                               \
     X(uint32_t, force_rewind, "force-rewind", TICKS(0, HC_HISTORY_MAX), core.force_rewind, TRIALS, \
-      FIXED,                                                                                       \
+      LIVE,                                                                                        \
       "Redo the last TICKS ticks at every tick, to measure the worst case; at most --history")
 
 /// The settings that only the daemon knows.
@@ -91,9 +90,9 @@ enum hc_sv_settings_group {
       "For trials: a random key, and tokens for every program on this machine, at the TCP port "   \
       "of the same number on loopback. A restarted server has another key, and clients need new "  \
       "tokens")                                                                                    \
-    X(const char *, key_file, "key-file", TEXT("FILE"), NULL, ADDRESS, FIXED,                      \
+    X(const char *, key_file, "key-file", TEXT("FILE"), NULL, ADDRESS, LIVE,                       \
       "The token keys, made by `hindcastd key`; read again on SIGHUP")                             \
-    X(const char *, refused, "refused", TEXT("FILE"), NULL, ADDRESS, FIXED,                        \
+    X(const char *, refused, "refused", TEXT("FILE"), NULL, ADDRESS, LIVE,                         \
       "Users to refuse, a client_id on each line, and `not-before UNIX_TIME` to refuse all older " \
       "sessions and tokens; read again on SIGHUP")                                                 \
     X(uint32_t, restart_s, "restart-seconds", N(0, HC_RESTART_SECONDS_MAX), 1, CLIENTS, LIVE,      \
@@ -120,15 +119,19 @@ enum hc_sv_settings_group {
       "Log a status line every S seconds, at level info")                                          \
     X(const char *, json, "json", TEXT("FILE"), NULL, OUTPUT, FIXED,                               \
       "Write the final report as one JSON object; - is standard output")                           \
-    X(bool, verdict, "verdict", FLAG, false, OUTPUT, FIXED,                                        \
+    X(bool, verdict, "verdict", FLAG, false, OUTPUT, LIVE,                                         \
       "Exit with 1 if the verdict of the final report is NOT OK. Otherwise a server that stops "   \
       "as it was told exits with 0, whatever happened in its life")                                \
     X(uint32_t, ticks, "ticks", OR(N(1, HC_SNAPSHOT_TICK_MAX), "until a signal"), 0, TRIALS,       \
       FIXED, "Stop after N ticks; the exit status is that of --verdict")                           \
-    X(uint16_t, force_rewind_match, "force-rewind-match", N(0, HC_MATCH_MAX), 0, TRIALS, FIXED,    \
+    X(uint16_t, force_rewind_match, "force-rewind-match", N(0, HC_MATCH_MAX), 0, TRIALS, LIVE,     \
       "--force-rewind in match N alone; 0: in all")                                                \
-    X(bool, print_config, "print-config", FLAG, false, COMMAND_LINE, FIXED,                        \
-      "Print all settings with their values as an ini file")
+    X(struct hc_setting_texts, config, "config", TEXTS("FILE"),                                    \
+      (struct hc_setting_texts){.count = 0}, COMMAND_LINE, FIXED,                                  \
+      "Take settings from a file of `name = value` lines, as `hindcastd config` prints; may be "   \
+      "given again. Later files win, and the command line wins over all. SIGHUP reads them again") \
+    X(bool, check_config, "check-config", FLAG, false, COMMAND_LINE, FIXED,                        \
+      "Check all settings and the files that they name, and start no server")
 
 /// All settings.
 #define HC_SV_SETTINGS(X) HC_SV_SETTINGS_OF_SERVER(X) HC_SV_SETTINGS_OF_DAEMON(X)

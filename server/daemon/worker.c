@@ -415,7 +415,7 @@ static void set_refused(struct hc_sv_worker *worker, struct hc_sv_match *match, 
 /// Closes all connections of a match.
 static void stop(struct hc_sv_worker *worker, struct hc_sv_match *match, uint64_t now) {
     if (worker->restarts)
-        hc_server_restart(match->server, worker->setting->options->restart_s, now);
+        hc_server_restart(match->server, worker->restart_s, now);
     else
         hc_server_shutdown(match->server, now);
     match->touched = true;
@@ -430,6 +430,7 @@ static void welcome(struct hc_sv_worker *worker, uint64_t now) {
         match->away = false;
         match->touched = true;
         (void)hc_server_set_keys(match->server, &worker->keys);
+        hc_sv_match_set(match, &worker->settings, now);
         if (worker->refused != NULL)
             set_refused(worker, match, now);
         if (worker->stopping)
@@ -446,6 +447,8 @@ static void obey(struct hc_sv_worker *worker) {
     bool stops = orders.stop && !worker->stopping;
     if (orders.new_keys)
         worker->keys = orders.keys;
+    if (orders.new_settings)
+        worker->settings = orders.settings;
     if (orders.refused != NULL) {
         hc_sv_refused_users_release(worker->refused);
         worker->refused = orders.refused;
@@ -454,11 +457,14 @@ static void obey(struct hc_sv_worker *worker) {
     if (stops) {
         worker->stopping = true;
         worker->restarts = orders.restarts;
+        worker->restart_s = orders.restart_s;
     }
     for (struct hc_sv_match *match = NULL;
          (match = hc_sv_worker_next_match(worker, match)) != NULL;) {
         if (orders.new_keys)
             (void)hc_server_set_keys(match->server, &worker->keys); // the file has one or two
+        if (orders.new_settings)
+            hc_sv_match_set(match, &worker->settings, now);
         if (orders.refused != NULL)
             set_refused(worker, match, now);
         if (stops)
@@ -651,6 +657,7 @@ static bool open_matches(struct hc_sv_worker *worker) {
 
 bool hc_sv_worker_open(struct hc_sv_worker *worker, const struct hc_token_ring *keys) {
     worker->keys = *keys;
+    worker->settings = hc_sv_options_play(worker->setting->options);
     worker->next_lane = HC_SV_DOOR_CONNECT;
     worker->handshake_budget.limit_us = tick_us(worker) / HANDSHAKE_FRACTION;
     return hc_sv_mailbox_open(&worker->mailbox) &&

@@ -79,6 +79,7 @@ struct hc_sv_worker {
     struct hc_sv_match *matches; ///< [count], see hc_sv_worker_match
     unsigned count;
     struct hc_token_ring keys;
+    struct hc_sv_play_settings settings; ///< in force
     struct hc_sv_refused_users *refused; ///< the newest refused users, held; NULL: none
     struct hc_sv_mailbox mailbox;
     enum hc_sv_door_lane next_lane; ///< HELLO or CONNECT, read next
@@ -93,6 +94,7 @@ struct hc_sv_worker {
     uint64_t handshakes;            ///< datagrams received that are not DATA
     struct hc_sv_time_budget handshake_budget;
     bool stopping, restarts;
+    uint32_t restart_s;                ///< of `restarts`
     struct hc_sv_match_counts scratch; ///< memory for counts while they are published
 
     // For the control thread.

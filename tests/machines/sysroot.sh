@@ -10,7 +10,7 @@ from=$(dirname "$0")/sysroot.sh
 mkdir -p "$1"
 folder=$(cd "$1" && pwd) kind=$2 target=$3
 sysroot=$folder/sysroot
-packages="libsodium-dev libmsgpack-dev libxxhash-dev libevent-dev libjansson-dev check libsubunit-dev"
+packages="libsodium-dev libmsgpack-dev libxxhash-dev libevent-dev libjansson-dev libinih-dev check libsubunit-dev"
 sources="libsodium msgpack-c xxhash"
 
 stamp=$(cksum <"$from")

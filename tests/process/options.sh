@@ -23,7 +23,7 @@ refused "--port 'x': must be .*\[0, 65535\]" hindcastd --port x
 refused "--tick-rate '0': must be .*\[1, 240\]" hindcastd --tick-rate 0
 refused "--max-clients '-1': must be .*\[1, 4096\]" hindcastd --max-clients=-1
 refused "--max-clients '4097': must be .*\[1, 4096\]" hindcastd --dev --max-clients 4097
-refused "unexpected argument 'tokens'; the commands are key, token" hindcastd tokens
+refused "unexpected argument 'tokens'; the commands are config, key, token" hindcastd tokens
 refused "--history '513': must be .*\[0, 512\]" hindcastd --history 513
 refused "--late-margin '513': must be .*\[0, 512\]" hindcastd --late-margin 513
 refused "--force-rewind '513': must be .*\[0, 512\]" hindcastd --force-rewind 513
@@ -105,17 +105,17 @@ for program in hindcastd hindcast-bot hindcast-load hindcast-check; do
     check "$program --help" "$bin/$program" --help
     check "$program --version" sh -c "\"$bin/$program\" --version | grep -q '^$program [0-9.]*$commit\$'"
 done
-for command in key token protocol-id; do
+for command in config key token protocol-id; do
     check "hindcastd $command --help" sh -c \
         "\"$bin/hindcastd\" $command --help | grep -q '^Usage: hindcastd $command'"
 done
 
-# The printed settings are an ini file, and as options they give the same settings again.
+# A printed configuration names every option, and as a file it gives the same settings again.
 cat >"$work/settings.py" <<'END'
 import configparser, subprocess, sys
-program, arguments = sys.argv[1], sys.argv[2:]
+program, work, arguments = sys.argv[1], sys.argv[2], sys.argv[3:]
 def printed(arguments):
-    return subprocess.run([program, *arguments, "--print-config"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return subprocess.run([program, "config", *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
 def read(text):
     assert max(map(len, text.split("\n"))) <= 100, "a line of more than 100 bytes"
     parser = configparser.ConfigParser(comment_prefixes=("#", ";"), interpolation=None)
@@ -127,21 +127,23 @@ help = subprocess.run([program, "--help"], check=True, stdout=subprocess.PIPE, t
 names = [line.split()[0].lstrip(";") for line in text.split("\n") if line and not line.startswith("#")]
 assert len(names) == len(set(names)) >= 35, names
 assert all("--" + name in help for name in names), names
-again = [f"--{name}" if value == "true" else f"--{name}={value}" for name, value in settings.items() if value != "false"]
-assert printed(again) == text
-for argument in filter(lambda word: "=" in word, arguments):
-    name, value = argument[2:].split("=")
-    assert settings[name] == value, (name, value)
-print(settings)
+with open(work + "/printed.ini", "w") as file:
+    file.write(text)
+assert printed(["--config", work + "/printed.ini"]) == text
+given = {}
+for argument in arguments:
+    name, _, value = argument[2:].partition("=")
+    given[name] = value or "true"
+assert settings == given, (settings, given)
 END
 prints() {
-    python3 "$work/settings.py" "$bin/hindcastd" "$@"
+    python3 "$work/settings.py" "$bin/hindcastd" "$work" "$@"
 }
-check "hindcastd --print-config prints all defaults" prints
+check "hindcastd config prints all defaults as comments" prints
 check "and the settings that are given" prints --dev --timeout=2.5 --log-level=debug --matches=2 --max-clients=12 \
     --seed=9223372036854775807 --audience=18446744073709551615 --refused=names.txt --status-every=1 --verdict
-check "hindcastd --print-config exits with 1 when its output is full" sh -c \
-    "\"$bin/hindcastd\" --print-config >/dev/full 2>'$work/err'; test \$? = 1"
+check "hindcastd config exits with 1 when its output is full" sh -c \
+    "\"$bin/hindcastd\" config >/dev/full 2>'$work/err'; test \$? = 1"
 written=$(sed -n 's/^ *protocol_id  \([0-9a-f]\{16\}\) .*/\1/p' "$here/../../proto/ARENA.md")
 check "hindcastd protocol-id prints what ARENA.md names" \
     test "$("$bin/hindcastd" protocol-id)" = "0x$written"

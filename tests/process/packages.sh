@@ -75,7 +75,7 @@ depends() {
     done
 }
 check "hindcast needs the packages of its libraries" \
-    depends hindcast '\blibc6\b' '\blibevent-core-' '\blibevent-extra-' '\blibsodium[0-9]' '\blibjansson[0-9]'
+    depends hindcast '\blibc6\b' '\blibevent-core-' '\blibevent-extra-' '\blibsodium[0-9]' '\blibjansson[0-9]' '\blibinih[0-9]'
 server_needs_no_graphics() {
     ! depends hindcast libsdl
 }

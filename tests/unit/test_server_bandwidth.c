@@ -162,7 +162,8 @@ START_TEST(another_cap_limits_a_rate_below_it_and_lifts_one_at_the_former_cap) {
     ck_assert_uint_eq(bandwidth.rate, 50000);
     ck_assert_int_eq(bandwidth.saved, (int64_t)burst_of(50000) * SECOND);
     now_us += SECOND;
-    uint32_t rate = learn_second(&now_us, 40);
+    learn_second(&now_us, 40);
+    uint32_t rate = learn_second(&now_us, 40); // the losses of a second count when it is over
     ck_assert_uint_lt(rate, 50000);
     hc_sv_bandwidth_limit(&bandwidth, 60000, now_us);
     ck_assert_uint_eq(bandwidth.rate, rate);

@@ -57,10 +57,15 @@ START_TEST(newest_order_of_a_kind_replaces_the_ones_before) {
     hc_sv_mailbox_order(&box, &keys);
     hc_sv_mailbox_order(&box, &(struct hc_sv_orders){.publish = 1});
     hc_sv_mailbox_order(&box, &(struct hc_sv_orders){.publish = 2});
+    struct hc_sv_orders settings = {.new_settings = true, .settings.late_margin = 5};
+    hc_sv_mailbox_order(&box, &settings);
+    settings.settings.late_margin = 6;
+    hc_sv_mailbox_order(&box, &settings);
     refuse(1); // freed, as the leak sanitizer checks
     const struct hc_sv_refused_users *newest = refuse(2);
     struct hc_sv_orders orders = hc_sv_mailbox_take_orders(&box);
     ck_assert_uint_eq(orders.keys.keys[0].id, 9);
+    ck_assert(orders.new_settings && orders.settings.late_margin == 6);
     ck_assert_uint_eq(orders.publish, 2);
     ck_assert_ptr_eq(orders.refused, newest);
     ck_assert_uint_eq(orders.refused->file.count, 2);

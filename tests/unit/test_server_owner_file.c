@@ -1,6 +1,7 @@
-/// Tests server/daemon/owner_file: the event loop runs while a file is read.
+/// Tests server/daemon/owner_file and background: the event loop runs while a file is read.
 #define _GNU_SOURCE
 
+#include "server/daemon/background.h"
 #include "server/daemon/owner_file.h"
 #include "tests/run_suite.h"
 
@@ -52,17 +53,17 @@ struct calls {
     struct event_base *base;
 };
 
-static void done(void *context, enum hc_sv_owner_file_status status, const void *out,
+static void done(void *context, enum hc_sv_background_status status, const void *out,
                  const char *why) {
     struct calls *calls = context;
-    calls->read += status == HC_SV_OWNER_FILE_READ;
-    calls->refused += status == HC_SV_OWNER_FILE_REFUSED;
-    calls->slow += status == HC_SV_OWNER_FILE_SLOW;
-    if (status == HC_SV_OWNER_FILE_READ)
+    calls->read += status == HC_SV_BACKGROUND_DONE;
+    calls->refused += status == HC_SV_BACKGROUND_FAILED;
+    calls->slow += status == HC_SV_BACKGROUND_SLOW;
+    if (status == HC_SV_BACKGROUND_DONE)
         calls->number = *(const unsigned *)out;
     else
         ck_assert_ptr_null(out);
-    if (status == HC_SV_OWNER_FILE_REFUSED)
+    if (status == HC_SV_BACKGROUND_FAILED)
         ck_assert_str_eq(why, "LICENSE cannot be read");
     else
         ck_assert_ptr_null(why);
@@ -88,34 +89,39 @@ static void take_turns(struct calls *calls, unsigned turns) {
     event_free(timer);
 }
 
-static struct hc_sv_owner_file_reader *open_reader(struct calls *calls, unsigned slow_ms) {
+static struct hc_sv_background *open_reader(struct calls *calls, unsigned slow_ms) {
+    static const struct hc_sv_owner_file_order order = {.kind = &slow, .path = "LICENSE"};
+    static const struct hc_sv_background_work work = {.run = hc_sv_owner_file_run,
+                                                      .order = &order,
+                                                      .order_size = sizeof order,
+                                                      .out_size = sizeof(unsigned)};
     pthread_mutex_lock(&disk.mutex);
     disk.answered = disk.begun = 0;
     pthread_mutex_unlock(&disk.mutex);
     *calls = (struct calls){.base = event_base_new()};
     ck_assert_ptr_nonnull(calls->base);
-    struct hc_sv_owner_file_reader *reader =
-        hc_sv_owner_file_reader_open(calls->base, &slow, "LICENSE", slow_ms, done, calls);
+    struct hc_sv_background *reader =
+        hc_sv_background_open(calls->base, &work, slow_ms, done, calls);
     ck_assert_ptr_nonnull(reader);
     return reader;
 }
 
-static void close_reader(struct hc_sv_owner_file_reader *reader, struct calls *calls) {
-    hc_sv_owner_file_reader_close(reader);
+static void close_reader(struct hc_sv_background *reader, struct calls *calls) {
+    hc_sv_background_close(reader);
     event_base_free(calls->base);
 }
 
 START_TEST(loop_runs_while_the_file_system_hangs) {
     struct calls calls;
-    struct hc_sv_owner_file_reader *reader = open_reader(&calls, 60000);
-    hc_sv_owner_file_reader_start(reader);
+    struct hc_sv_background *reader = open_reader(&calls, 60000);
+    hc_sv_background_start(reader);
     take_turns(&calls, TURNS);
     ck_assert(calls.read == 0 && calls.refused == 0 && calls.slow == 0);
     answer_one(true);
     while (calls.read + calls.refused == 0)
         event_base_dispatch(calls.base);
     ck_assert(calls.read == 1 && calls.number == 1);
-    hc_sv_owner_file_reader_start(reader);
+    hc_sv_background_start(reader);
     answer_one(false);
     while (calls.read + calls.refused == 1)
         event_base_dispatch(calls.base);
@@ -126,8 +132,8 @@ END_TEST
 
 START_TEST(slow_reading_is_reported_once_and_counts_when_it_ends) {
     struct calls calls;
-    struct hc_sv_owner_file_reader *reader = open_reader(&calls, 5);
-    hc_sv_owner_file_reader_start(reader);
+    struct hc_sv_background *reader = open_reader(&calls, 5);
+    hc_sv_background_start(reader);
     while (calls.slow == 0)
         event_base_dispatch(calls.base);
     take_turns(&calls, TURNS);
@@ -141,9 +147,9 @@ END_TEST
 
 START_TEST(starts_during_a_reading_cause_one_more_reading) {
     struct calls calls;
-    struct hc_sv_owner_file_reader *reader = open_reader(&calls, 60000);
+    struct hc_sv_background *reader = open_reader(&calls, 60000);
     for (unsigned i = 0; i < 5; i++)
-        hc_sv_owner_file_reader_start(reader);
+        hc_sv_background_start(reader);
     answer_one(true);
     answer_one(true);
     while (calls.read < 2)
@@ -156,8 +162,8 @@ END_TEST
 
 START_TEST(reading_that_outlives_its_reader_calls_nothing) {
     struct calls calls;
-    struct hc_sv_owner_file_reader *reader = open_reader(&calls, 60000);
-    hc_sv_owner_file_reader_start(reader);
+    struct hc_sv_background *reader = open_reader(&calls, 60000);
+    hc_sv_background_start(reader);
     take_turns(&calls, TURNS);
     close_reader(reader, &calls);
     answer_one(true);

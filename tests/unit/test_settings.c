@@ -94,6 +94,7 @@ static void walk(struct list list) {
             walk_words(row, list.values);
             break;
         case HC_SETTING_KIND_TEXT:
+        case HC_SETTING_KIND_TEXTS:
             check_taken(row, "any", list.values);
             break;
         case HC_SETTING_KIND_FLAG:
@@ -143,10 +144,11 @@ static const char *help_of(unsigned program) {
     pid_t pid = fork();
     if (pid == 0) {
         static struct hc_sv_options server;
+        static struct hc_sv_reading reading;
         static struct hc_cl_options client;
         dup2(fileno(file), STDOUT_FILENO);
         if (program == 0)
-            hc_sv_options_parse(&server, 2, arguments);
+            hc_sv_options_parse(&server, &reading, 2, arguments);
         else
             hc_cl_options_parse(&client, program, 2, arguments);
         _exit(1); // it did not exit
@@ -208,7 +210,7 @@ START_TEST(the_log_names_each_setting_with_its_unit) {
     ck_assert_ptr_nonnull(json_object_get(json, "dev"));
     ck_assert_ptr_null(json_object_get(json, "ticks")); // none
     ck_assert_ptr_null(json_object_get(json, "bind"));
-    ck_assert_ptr_null(json_object_get(json, "print_config"));
+    ck_assert_ptr_null(json_object_get(json, "check_config"));
     json_decref(json);
 }
 END_TEST

@@ -1,0 +1,117 @@
+#!/bin/sh
+# Configuration files: every fault is told at once, later files and the command line win, and a running server reads
+# them again without its players noticing.
+set -u
+. "$(dirname "$0")/lib.inc"
+
+file=$work/server/hindcastd.conf
+mkdir "$work/server"
+
+# fails PATTERN COUNT COMMAND...: the command exits with 2, and that many lines of its errors match.
+fails() {
+    pattern=$1 count=$2
+    shift 2
+    status=0
+    "$@" >"$work/out" 2>"$work/err" || status=$?
+    cat "$work/err"
+    [ "$status" = 2 ] && shows "$work/err" "$pattern" "$count"
+}
+
+# set_config LINES...: writes the configuration, as a whole.
+set_config() {
+    printf '%s\n' "$@" >"$file.new"
+    mv "$file.new" "$file"
+}
+
+set_config "dev = true" "late-margin = 600" "nonsense" "port = x" "port = 5" "no-such = 1"
+check "all faults of a file are told, each with its line" \
+    fails "^hindcastd: $file:[2-6]: " 5 "$bin/hindcastd" --config "$file"
+check "with the key, the value and what is allowed" \
+    grep -q ":2: late-margin '600': must be a whole number in \[0, 512\] ticks" "$work/err"
+check "a key that is set twice" grep -q ":5: port '5': is set in line 4 already" "$work/err"
+check "no file" fails "nowhere.conf: No such file" 1 "$bin/hindcastd" --config "$work/nowhere.conf"
+set_config "dev = true" "npcs = 8"
+check "settings that exclude each other name the line" \
+    fails "$file:2: npcs '8': must be at most one less than --max-clients, which is 7" 1 \
+    "$bin/hindcastd" --config "$file"
+set_config "dev = true" "npcs = 8" "max-clients = 16"
+check "--check-config says ok" sh -c "\"$bin/hindcastd\" --config '$file' --check-config | grep -qx ok"
+check "and names a fault" fails "npcs '16'" 1 "$bin/hindcastd" --config "$file" --npcs 16 --check-config
+set_config "key-file = $work/no-keys"
+status=0
+"$bin/hindcastd" --config "$file" --check-config >"$work/out" 2>"$work/err" || status=$?
+check "also of the files that it names" \
+    sh -c "test $status = 1 && grep -q -e '--key-file .*no-keys.: No such file' '$work/err'"
+
+# Later files win, and the command line wins over all.
+set_config "late-margin = 5" "linger = 5" "client-rate = 5000"
+printf 'late-margin = 6\nlinger = 6\n' >"$work/second.conf"
+"$bin/hindcastd" config --config "$file" --config "$work/second.conf" --linger 7 >"$work/printed"
+check "a later file wins" grep -qx "late-margin = 6" "$work/printed"
+check "the command line wins" grep -qx "linger = 7" "$work/printed"
+check "what only the first file says stays" grep -qx "client-rate = 5000" "$work/printed"
+
+# Every setting that may change while the server runs does, and the others wait.
+"$bin/hindcastd" config >"$work/defaults"
+cat >"$work/others.py" <<'END'
+import re, sys
+live, fixed, comment = [], [], ""
+for line in open(sys.argv[1]):
+    name = re.match(r";([a-z-]+) =", line)
+    comment = comment + line if line.startswith("#") else comment if name else ""
+    if not name:
+        continue
+    one, whole = name[1], re.sub(r"\n# ", " ", comment)
+    value = re.search(r"\(\d+ to \d+.*default: ([0-9.]+)\)", whole)
+    if one in ("bind", "port", "dev", "verdict", "key-file", "json"):
+        continue  # the command line of the test sets them, or they exclude --dev
+    # Each value is another one than the default, and allowed beside the other settings.
+    text = {"log-level": "debug", "refused": sys.argv[2], "force-rewind-match": "1", "force-rewind": "1",
+            "snapshot-rate": "30", "log-file": sys.argv[3], "players-per-client": "3",
+            "max-clients": "6", "tick-rate": "70", "client-rate": "90000", "status-every": "9"}.get(one)
+    text = text if text is not None else str(int(float(value[1])) + 1) if value else ""
+    if text:
+        (live if "It may change while" in comment else fixed).append((one, text))
+with open(sys.argv[4], "w") as file:
+    file.writelines(f"{one} = {text}\n" for one, text in live + fixed)
+with open(sys.argv[5], "w") as file:
+    file.writelines(f"setting-changed {one}\n" for one, _ in live)
+    file.writelines(f"setting-waits {one}\n" for one, _ in fixed)
+END
+: >"$work/nobody"
+set_config ""
+serve changes --config "$file"
+server=$pid
+python3 "$work/others.py" "$work/defaults" "$work/nobody" "$work/changed.log" "$work/others.conf" "$work/expected"
+cp "$work/others.conf" "$file.new"
+mv "$file.new" "$file"
+kill -HUP "$server"
+check "a reload is logged" await grep -q "info  config-read files=1 changed=[1-9]" "$work/changes.err"
+sed -n 's/.* \(setting-[a-z]*\) key=\([a-z-]*\) .*/\1 \2/p' "$work/changes.err" | sort >"$work/found"
+check "all settings that may change do, and the others are named" \
+    sh -c "sort '$work/expected' | diff - '$work/found' && test \$(grep -c changed '$work/found') -ge 12"
+kill -TERM "$server"
+finish "$server"
+
+# Bots play while the configuration is read again and again, half of the time with faults.
+set_config ""
+serve server --config "$file" --max-clients 8
+server=$pid
+start bots hindcast-bot --connect "127.0.0.1:$port" --count 8 --link ok
+bots=$pid
+check "eight bots play" await grep -q "all .* play" "$work/bots.out" "$work/bots.err"
+check "the configuration is read 1,000 times" \
+    sh -c "python3 '$here/reload.py' $server '$file' 1000 >'$work/memory'"
+kill -TERM "$bots"
+finish "$bots"
+kill -TERM "$server"
+finish "$server"
+check "nobody stalls, unless the machine stood still" report bots \
+    'c["hash_mismatches"] == 0 and c["connections_lost"] == 0 and (c["stalls"] == 0 or of("server")["server"]["ticks_missed"] > 0)'
+check "half of the readings changed nothing" report server 's["reloads"] == 1000 and s["reloads_refused"] == 500'
+read -r early late <"$work/memory"
+check "memory stays as it is ($early KiB, then $late KiB)" test "$late" -le $((early + 512))
+named=$(($(grep -c " config-refused faults=" "$work/server.err") + $(sed -n \
+    's/.* log-suppressed kind=config-refused count=\([0-9]*\)$/\1/p' "$work/server.err" | awk '{ n += $1 } END { print n + 0 }')))
+check "the log names each broken one, or counts it ($named)" test "$named" = 500
+end
