@@ -82,6 +82,16 @@ START_TEST(walker_as_received_is_never_far_off_although_some_datagrams_take_long
 }
 END_TEST
 
+START_TEST(predicted_walker_is_far_off_for_two_ticks_at_most_if_corrections_are_shown_at_once) {
+    struct hc_feel_config config = delayed(HC_OTHERS_PREDICTED);
+    config.at_once = true;
+    play(&config);
+    ck_assert_uint_le(result.off_ticks, 2);
+    ck_assert_uint_le(result.frozen_ticks, 2);
+    ck_assert_uint_le(hc_histogram_percentile(&result.right_us, 950), 150 * MS_US);
+}
+END_TEST
+
 START_TEST(predicted_walker_neither_freezes_nor_leaps_although_some_datagrams_take_longer) {
     struct hc_feel_config config = delayed(HC_OTHERS_PREDICTED);
     play(&config);
@@ -117,6 +127,8 @@ int main(void) {
         tests,
         balanced_walker_100_ms_away_is_shown_a_hundredth_of_the_screen_off_and_right_after_300_ms);
     tcase_add_test(tests, walker_as_received_is_never_far_off_although_some_datagrams_take_longer);
+    tcase_add_test(
+        tests, predicted_walker_is_far_off_for_two_ticks_at_most_if_corrections_are_shown_at_once);
     tcase_add_test(tests,
                    predicted_walker_neither_freezes_nor_leaps_although_some_datagrams_take_longer);
     tcase_add_loop_test(tests, delays_are_right_again_soon_after_a_change_and_no_input_is_lost, 0,

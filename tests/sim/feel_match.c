@@ -212,6 +212,8 @@ static bool set_up(struct match *match) {
     sim.client.lead = config->timing.lead;
     sim.client.lead_max = config->timing.lead_max;
     sim.client.others = config->others;
+    if (config->at_once)
+        sim.client.smoothing_us = 0;
     sim.up = config->up;
     sim.down = config->down;
     sim.hooks.script = NULL;

@@ -24,6 +24,7 @@ struct hc_feel_config {
     unsigned measured; ///< The first so many are measured, as walkers and as screens; 0: all.
     struct hc_client_timing timing;
     enum hc_others others;
+    bool at_once; ///< Corrections are shown at once; false: they fade.
     struct hc_network_sim_config up, down;
     const struct hc_network_sim_config *last; ///< The link of the last client, each way; NULL: as
                                               ///< the others.
