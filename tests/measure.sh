@@ -54,6 +54,9 @@ END
     figure "Lag compensation" \
         "The share of shots that hit, of bots that aim at what their clients draw, and its ratio to that of 0 ms. The next two counts are inputs whose shown tick the server moved, and the last one is how many ticks behind their own players clients show others at the end." \
         "$bin/hc_bench aim"
+    figure "Feel" \
+        "Screens of a match in virtual time: when they show a key, how far off, and the bounds ([TIMING.md](TIMING.md) explains it)." \
+        "$bin/hc_bench feel"
     figure "A plugin" \
         "The arena as a plugin, against the one that is built into the programs." \
         "$bin/hc_bench plugin --game $bin/../games/arena_plugin.so"

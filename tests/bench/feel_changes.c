@@ -34,8 +34,8 @@ bool feel_changes(json_t *json) {
     bool near = true;
     printf("one of 4 walkers, ahead, 50 ms +- 3 each way. Input delay and lead together, in ticks; "
            "ms from the change until\nthey are right within a tick, and until the last late input, "
-           "each beside what it must be at most; inputs of all, of "
-           "which none must be lost\n");
+           "each beside what it must be at most; late, forced, refused and "
+           "lost inputs of all\n");
     printf("%-28s %6s %5s %6s | %5s %5s | %5s %5s | %6s %6s %6s %6s %6s\n", "", "before", "most",
            "after", "right", "must", "late", "must", "late", "forced", "refus.", "lost", "jumps");
     for (unsigned i = 0; i < HC_PATH_CHANGES; i++) {

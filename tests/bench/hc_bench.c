@@ -15,7 +15,7 @@ static const struct benchmark {
      bench_timeline},
     {"rubber-band", "own predictions with snapshots of T and of the head", "[--svg FILE]",
      bench_rubber_band},
-    {"feel", "what screens show when, how far off, and what follows a change",
+    {"feel", "when screens show a key, how far off, and when delays follow a change",
      "[--json FILE] [--full] [--table clock|delayed|grid|steady|laggard|changes|taps]", bench_feel},
     {"aim", "the share of shots that hit what is seen, over the latency", "[--json FILE]",
      bench_aim},
