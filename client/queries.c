@@ -73,6 +73,9 @@ bool hc_client_recent(const struct hc_client *client, struct hc_client_recent *r
     recent->rtt_min_us = link->trend.rtt_min_us;
     recent->drift_known = link->trend.drift_known;
     recent->drift_ppm = link->trend.drift_ppm;
+    uint32_t bound = link->connection.flight.bound;
+    recent->in_flight_bytes = link->connection.sent.in_flight;
+    recent->in_flight_bound_bytes = bound == HC_FLIGHT_FREE ? 0 : bound;
     recent->predicted_ticks = client->timing.head - link->newest.snapshot.tick;
     struct hc_cl_behind behind = hc_cl_predict_behind(client);
     recent->rollback_ticks = behind.rollback;

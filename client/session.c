@@ -616,9 +616,12 @@ static size_t send_data(struct hc_client *client, uint8_t out[static HC_DATAGRAM
     struct hc_writer body = hc_connection_writer(&link->connection, out);
     if (!hc_cl_sending_take_due(&link->sending))
         return 0;
-    struct hc_cl_input_report report = hc_cl_predict_report(client);
     size_t compare = hc_cl_desync_reserve(&client->desync);
     size_t reserved = compare + hc_cl_link_reserve(link, compare == 0);
+    body.size = hc_cl_link_room(link, &reserved, now_us);
+    if (body.size == 0)
+        return 0;
+    struct hc_cl_input_report report = hc_cl_predict_report(client);
     hc_cl_link_put_inputs(link, &body, reserved, &report, now_us);
     hc_cl_link_put_path(link, &body);
     hc_cl_desync_put(&client->desync, &body, now_us);

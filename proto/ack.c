@@ -64,12 +64,28 @@ void hc_sent_init(struct hc_sent *sent, uint32_t first) {
     sent->next = first;
 }
 
+/// Takes a datagram out of flight.
+static void leave(struct hc_sent *sent, struct hc_sent_entry *entry) {
+    if (!entry->left)
+        sent->in_flight -= entry->bytes;
+    entry->left = true;
+}
+
 uint32_t hc_sent_next(struct hc_sent *sent, uint64_t now_us) {
     if (sent->next == UINT32_MAX)
         return 0;
     uint32_t seq = sent->next++;
-    sent->ring[seq % HC_SENT_RING] = (struct hc_sent_entry){.sent_us = now_us, .seq = seq};
+    struct hc_sent_entry *entry = &sent->ring[seq % HC_SENT_RING];
+    leave(sent, entry); // the datagram that it forgets
+    *entry = (struct hc_sent_entry){.sent_us = now_us, .seq = seq};
     return seq;
+}
+
+void hc_sent_note_size(struct hc_sent *sent, uint16_t bytes) {
+    struct hc_sent_entry *entry = &sent->ring[(sent->next - 1) % HC_SENT_RING];
+    HC_ASSERT(entry->bytes == 0 && !entry->left);
+    entry->bytes = bytes;
+    sent->in_flight += bytes;
 }
 
 /// Whether every seq in the acks was sent.
@@ -116,8 +132,10 @@ enum hc_status hc_sent_acked(struct hc_sent *sent, uint32_t ack, uint32_t ack_bi
         if (entry->seq != ack - i || entry->acked)
             continue;
         entry->acked = true;
+        leave(sent, entry);
         first |= UINT64_C(1) << i;
-        acked[(*count)++] = (struct hc_acked){.seq = entry->seq, .sent_us = entry->sent_us};
+        acked[(*count)++] =
+            (struct hc_acked){.seq = entry->seq, .bytes = entry->bytes, .sent_us = entry->sent_us};
     }
     note_acked(sent, ack, first);
     return HC_OK;
@@ -135,6 +153,13 @@ void hc_sent_exempt(struct hc_sent *sent, uint32_t seq) {
     struct hc_sent_entry *entry = &sent->ring[seq % HC_SENT_RING];
     HC_ASSERT(seq != 0 && entry->seq == seq && seq + 1 == sent->next);
     entry->exempt = true;
+    leave(sent, entry);
+}
+
+void hc_sent_lose(struct hc_sent *sent, uint32_t seq) {
+    struct hc_sent_entry *entry = &sent->ring[seq % HC_SENT_RING];
+    if (seq != 0 && entry->seq == seq)
+        leave(sent, entry);
 }
 
 bool hc_sent_misses(const struct hc_sent *sent, uint32_t seq) {

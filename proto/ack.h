@@ -27,8 +27,10 @@ struct hc_received {
 /// One datagram sent.
 struct hc_sent_entry {
     uint64_t sent_us;
-    uint32_t seq; ///< 0: never used
+    uint32_t seq;   ///< 0: never used
+    uint16_t bytes; ///< see hc_sent_note_size
     bool acked;
+    bool left;   ///< acked, lost or exempt datagrams have left the flight
     bool exempt; ///< the loss of this datagram does not count
 };
 
@@ -37,12 +39,14 @@ struct hc_sent {
     uint32_t first, next; ///< seqs in [first, next) were sent
     uint32_t acked;       ///< the newest that an ack named; 0: none
     uint64_t acked_bits;  ///< bit i: `acked` - i was acked
+    uint32_t in_flight;   ///< bytes of the datagrams that are in flight
     struct hc_sent_entry ring[HC_SENT_RING];
 };
 
 /// A datagram that was acked for the first time.
 struct hc_acked {
     uint32_t seq;
+    uint32_t bytes;
     uint64_t sent_us;
 };
 
@@ -62,6 +66,10 @@ void hc_sent_init(struct hc_sent *sent, uint32_t first);
 /// The seq of a datagram sent at `now_us`, which is remembered; 0 when all are used up.
 uint32_t hc_sent_next(struct hc_sent *sent, uint64_t now_us);
 
+/// Notes the size of the datagram that was sent last, which is in flight until it is acked, lost or
+/// forgotten.
+void hc_sent_note_size(struct hc_sent *sent, uint16_t bytes);
+
 /// Takes the acks of a received datagram. Writes the new ones to `acked`, newest first, and their
 /// number to `*count`. HC_MALFORMED: one of them was never sent; nothing is changed. It takes at
 /// most HC_ACKS_MAX steps and skips seqs that the ring has forgotten.
@@ -73,6 +81,9 @@ bool hc_sent_when(const struct hc_sent *sent, uint32_t seq, uint64_t *sent_us);
 
 /// Exempts `seq`, which was sent last, from loss: it takes another path than the others.
 void hc_sent_exempt(struct hc_sent *sent, uint32_t seq);
+
+/// Takes `seq` for lost: if it is remembered, it is in flight no more.
+void hc_sent_lose(struct hc_sent *sent, uint32_t seq);
 
 /// Whether `seq` was sent, is remembered, is not exempt, and was not acked.
 bool hc_sent_misses(const struct hc_sent *sent, uint32_t seq);

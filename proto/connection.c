@@ -12,7 +12,8 @@ void hc_connection_begin(struct hc_connection *connection, enum hc_connection_en
                          uint64_t now_us) {
     bool is_client = end == HC_CONNECTION_CLIENT;
     HC_ASSERT(cid != 0);
-    *connection = (struct hc_connection){.cid = cid,
+    *connection = (struct hc_connection){.end = end,
+                                         .cid = cid,
                                          .begun_us = now_us,
                                          .body_max = HC_DATA_BODY_MAX,
                                          .messages = messages,
@@ -23,6 +24,7 @@ void hc_connection_begin(struct hc_connection *connection, enum hc_connection_en
     memcpy(connection->open_key, is_client ? keys->s2c : keys->c2s, HC_SEAL_KEY_SIZE);
     memcpy(connection->continue_key, keys->continues, HC_SEAL_KEY_SIZE);
     hc_sent_init(&connection->sent, 1);
+    hc_flight_begin(&connection->flight, now_us);
     hc_reliable_out_continue(&messages->out);
     hc_unreliable_begin(&messages->unreliable_out); // they were for the connection before
 }
@@ -57,8 +59,10 @@ static uint32_t count_lost(struct hc_connection *connection) {
         connection->loss_checked_to < connection->acked - HC_SENT_RING)
         connection->loss_checked_to = connection->acked - HC_SENT_RING; // older ones are forgotten
     for (; connection->loss_checked_to + HC_LOST_AFTER <= connection->acked;
-         connection->loss_checked_to++)
+         connection->loss_checked_to++) {
         lost += hc_sent_misses(&connection->sent, connection->loss_checked_to);
+        hc_sent_lose(&connection->sent, connection->loss_checked_to);
+    }
     return lost;
 }
 
@@ -95,8 +99,14 @@ enum hc_status hc_connection_accept(struct hc_connection *connection, const stru
         connection->newest_us = now_us;
     hc_received_accept(&connection->received, data->seq);
     connection->received_us = now_us;
-    for (uint32_t i = accepted->count; i-- > 0;) // oldest first, so that no acked one is lost
+    accepted->bytes = 0;
+    for (uint32_t i = accepted->count; i-- > 0;) { // oldest first, so that no acked one is lost
         note_acked(connection, accepted->acked[i].seq);
+        accepted->bytes += accepted->acked[i].bytes;
+    }
+    if (accepted->count > 0 && accepted->acked[accepted->count - 1].seq < connection->acked)
+        hc_flight_reordered(&connection->flight, now_us);
+    hc_flight_acked(&connection->flight, accepted->bytes, now_us);
     if (accepted->count > 0 && accepted->acked[0].seq > connection->acked)
         connection->acked = accepted->acked[0].seq;
     uint32_t checked = connection->loss_checked_to;
@@ -125,7 +135,35 @@ bool hc_connection_measure(struct hc_connection *connection, const struct hc_acc
     return true;
 }
 
+void hc_connection_take_round_trip(struct hc_connection *connection,
+                                   const struct hc_accepted *accepted, uint64_t rtt_us,
+                                   uint64_t now_us) {
+    uint64_t sent_us = 0;
+    (void)hc_sent_when(&connection->sent, accepted->ack, &sent_us);
+    hc_flight_measured(&connection->flight, rtt_us, sent_us, accepted->bytes, now_us);
+}
+
 // ---- Sending ------------------------------------------------------------------------------------
+
+void hc_connection_change_path(struct hc_connection *connection, uint64_t now_us) {
+    hc_flight_begin(&connection->flight, now_us);
+}
+
+uint32_t hc_connection_room(struct hc_connection *connection, uint64_t now_us) {
+    const uint32_t headers = HC_FLIGHT_OVERHEAD + HC_DATAGRAM_MAX - HC_DATA_BODY_MAX;
+    // Of the first datagram after the newest acked one. A client that receives nothing goes on: its
+    // datagrams show the server its address.
+    uint64_t sent_us = now_us;
+    if (connection->end == HC_CONNECTION_SERVER && connection->acked + 1 < connection->sent.next)
+        (void)hc_sent_when(&connection->sent, connection->acked + 1, &sent_us);
+    struct hc_flight_state state = {.in_flight = connection->sent.in_flight,
+                                    .waits_us = hc_since(sent_us, now_us),
+                                    .silent = now_us >= hc_connection_keep_alive_us(connection)};
+    uint32_t room = hc_flight_room(&connection->flight, &state, now_us);
+    uint32_t body = room > headers ? room - headers : 0;
+    connection->room = body < connection->body_max ? body : (uint32_t)connection->body_max;
+    return connection->room;
+}
 
 struct hc_writer hc_connection_writer(const struct hc_connection *connection,
                                       uint8_t out[static HC_DATAGRAM_MAX]) {
@@ -153,6 +191,8 @@ size_t hc_connection_wrap(struct hc_connection *connection, uint8_t out[static H
         return 0;
     size_t size = hc_datagram_put_data(&data, out);
     hc_seal_data(&connection->sealer, out, size);
+    hc_flight_sent(&connection->flight, connection->sent.in_flight, now_us);
+    hc_sent_note_size(&connection->sent, (uint16_t)(size + HC_FLIGHT_OVERHEAD));
     connection->sent_us = now_us;
     return size;
 }

@@ -1,14 +1,14 @@
-/// One connection, as either end holds it: keys, seqs, acks, round trips, losses, keep-alive,
-/// CLOSE.
+/// One connection, as either end holds it: keys, seqs, acks, round trips, losses, bytes in flight,
+/// keep-alive, CLOSE.
 ///
 /// Both ends use the same object; only the keys of the directions change places. It knows neither
 /// addresses nor the handshake. Calls belong in this order:
 ///   1. hc_connection_begin, when the handshake has derived the keys, and hc_connection_carry;
 ///   2. for each DATA received: hc_connection_open; once every message of its body is decoded and
 ///      valid, hc_connection_accept, and only then take the messages; hc_connection_measure if one
-///      of them reports a wait;
-///   3. for each DATA sent: hc_connection_writer, hc_connection_put_messages if there is room, then
-///      hc_connection_wrap;
+///      of them reports a wait, and hc_connection_take_round_trip if that has measured one;
+///   3. for each DATA sent: hc_connection_room, which may hold it back; hc_connection_writer,
+///      hc_connection_put_messages if there is room, then hc_connection_wrap;
 ///   4. hc_connection_close, then hc_connection_send_close until closes_left is 0, while
 ///      hc_connection_accept takes the ack of a CLOSE; or, when the peer closes it,
 ///      hc_connection_take_close, then hc_connection_answer_close for each of its CLOSEs.
@@ -16,6 +16,7 @@
 #pragma once
 
 #include "proto/ack.h"
+#include "proto/flight.h"
 #include "proto/reliable.h"
 #include "proto/message.h"
 #include "proto/seal.h"
@@ -33,7 +34,8 @@ struct hc_carried {
 };
 
 struct hc_connection {
-    uint32_t cid; ///< 0: there was no connection yet
+    enum hc_connection_end end; ///< which end this is
+    uint32_t cid;               ///< 0: there was no connection yet
     uint64_t begun_us;
     uint32_t body_max; ///< The body of a DATA has at most so many bytes, in this direction.
     struct hc_reliable_channel *messages; ///< borrowed: they outlive a connection that is resumed
@@ -56,6 +58,8 @@ struct hc_connection {
     uint32_t measured;  ///< newest seq whose round trip was measured; 0: none
     uint64_t srtt_us;   ///< smoothed round trip as in RFC 6298; 0: none was measured
     uint64_t rttvar_us; ///< mean deviation of the round trips as in RFC 6298; 0: none was measured
+    struct hc_flight flight; ///< the bound on sent.in_flight
+    uint32_t room;           ///< the newest answer of hc_connection_room
 
     struct hc_close close; ///< reason 0: it is not closed
     bool closed_by_peer;   ///< the peer sent CLOSE
@@ -71,6 +75,7 @@ struct hc_accepted {
     bool newest;                        ///< the seq of this DATA is greater than all before
     uint32_t ack;                       ///< the newest own seq that the peer had received
     uint32_t count;                     ///< datagrams acked for the first time
+    uint32_t bytes;                     ///< of these, with the headers of IP and UDP
     struct hc_acked acked[HC_ACKS_MAX]; ///< datagrams acked for the first time, newest first
     uint32_t lost;                      ///< datagrams that are lost since the DATA before
 };
@@ -105,6 +110,20 @@ enum hc_status hc_connection_accept(struct hc_connection *connection, const stru
 /// is forgotten. A DATA that reports no wait may be the first to ack it.
 bool hc_connection_measure(struct hc_connection *connection, const struct hc_accepted *accepted,
                            uint64_t delay_us, uint64_t now_us, uint64_t *rtt_us);
+
+/// Takes a round trip that was measured, of which `rtt_us` is due to the path of the own datagrams,
+/// into the bound on the bytes in flight.
+void hc_connection_take_round_trip(struct hc_connection *connection,
+                                   const struct hc_accepted *accepted, uint64_t rtt_us,
+                                   uint64_t now_us);
+
+/// The path of the own datagrams is another one: nothing is known of it.
+void hc_connection_change_path(struct hc_connection *connection, uint64_t now_us);
+
+/// Bytes that the body of the next DATA may have, [0, connection->body_max]; 0: the bound on the
+/// bytes in flight holds it back. It is asked before a DATA is made, so one that is held back takes
+/// no seq. CLOSE, PATH_CHALLENGE and PATH_RESPONSE need not ask.
+uint32_t hc_connection_room(struct hc_connection *connection, uint64_t now_us);
 
 /// Writes the body of the DATA that is wrapped next: into `out` at HC_DATA_BODY_AT, at most
 /// connection->body_max bytes.

@@ -66,6 +66,28 @@ enum {
     HC_ACK_DELAY_MAX_US = 10000000, ///< a longer delay is reported as this
     HC_PHASE_MAX_US = 10000000,     ///< a longer phase is reported as this
 
+    // ---- Congestion (CONGESTION.md)
+    // -----------------------------------------------------------------------
+
+    HC_FLIGHT_OVERHEAD = 28,                ///< bytes of a datagram's headers of IP and UDP
+    HC_FLIGHT_QUEUE_US = 50000,             ///< queue that the bound leaves
+    HC_FLIGHT_NEAR_US = 75000,              ///< a round trip so much above the least one is near it
+    HC_FLIGHT_WINDOW_US = 10000000,         ///< over which the least round trip is taken
+    HC_FLIGHT_FIRST_WINDOW_US = 5000000,    ///< of the first such window
+    HC_FLIGHT_PATIENCE_FIRST_US = 1000000,  ///< patience of a new connection
+    HC_FLIGHT_PATIENCE_LEAST_US = 200000,   ///< patience at least: acks may come each 100 ms only
+    HC_FLIGHT_PATIENCE_MOST_US = 2000000,   ///< patience at most, on a path that reorders
+    HC_FLIGHT_PATIENCE_ORDERED_US = 500000, ///< the most on any other
+    HC_FLIGHT_BACK_US = 100000,        ///< queue on the way back that a client excepts, at most
+    HC_FLIGHT_CELL_US = 50000,         ///< acked bytes are counted over eight of these
+    HC_FLIGHT_LEAST = 160,             ///< bytes of a datagram that is sent in spite of the bound
+    HC_FLIGHT_GROWTH_US = 1000000,     ///< the bound grows after so long without a change
+    HC_FLIGHT_FREE_US = 10000000,      ///< a bound that holds nothing back for so long is none
+    HC_FLIGHT_DRAIN_US = 500000,       ///< drains begin at multiples of this
+    HC_FLIGHT_DRAIN_MOST_US = 1500000, ///< a drain lasts no longer
+    HC_FLIGHT_PROBED = 480,     ///< bytes in flight with which a datagram may measure the path
+    HC_FLIGHT_EQUAL_US = 10000, ///< two round trips that differ by no more are equally long
+
     // ---- Tickets (2.13) -------------------------------------------------------------------------
 
     HC_TICKET_LIFE_S = 600,         ///< of a ticket, Unix seconds

@@ -33,6 +33,7 @@ static void move(struct hc_server *server, struct hc_sv_peer *peer, const struct
                  uint64_t now_us) {
     peer->ticket.any = false; // the reset token in it depends on the address
     hc_sv_clients_move(&server->clients, peer, to);
+    hc_connection_change_path(&peer->connection, now_us);
     hc_sv_validation_clear(&peer->validation);
     peer->narrow = (struct hc_sv_narrow){.any = true};
     hc_sv_contest_hold(&peer->contest, peer->connection.sent.next, now_us);

@@ -185,9 +185,11 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
     if (status != HC_OK)
         return status;
     *newest = accepted.newest;
-    if (hc_connection_measure(&peer->connection, &accepted, ack_delay_us, now_us, &rtt_us))
+    if (hc_connection_measure(&peer->connection, &accepted, ack_delay_us, now_us, &rtt_us)) {
         client->round_trip =
             hc_tick_min(client->round_trip, hc_tick_at_us(rtt_us, client->world->tick_rate));
+        hc_connection_take_round_trip(&peer->connection, &accepted, rtt_us, now_us);
+    }
     hc_sv_bandwidth_learn(&client->bandwidth, accepted.count, accepted.lost, now_us);
     return HC_OK;
 }

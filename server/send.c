@@ -12,6 +12,16 @@
 
 #include <string.h>
 
+// ---- The bound on the bytes in flight -----------------------------------------------------------
+
+/// Bytes of the body of the peer's next DATA, 0: it is held back. While two addresses are in use,
+/// what is not acked shows which of them is a relay's, and no congestion.
+static uint32_t bound_of(struct hc_sv_peer *peer, uint64_t now_us) {
+    struct hc_connection *connection = &peer->connection;
+    bool contested = hc_sv_contest_is_on(&peer->contest, now_us);
+    return contested ? (uint32_t)connection->body_max : hc_connection_room(connection, now_us);
+}
+
 // ---- Messages: all but snapshots ----------------------------------------------------------------
 
 /// Whether to send the ticket now. Makes another ticket when the present one is old. The first
@@ -38,8 +48,8 @@ static void put_ticket(struct hc_sv_peer *peer, struct hc_writer *body, uint64_t
 }
 
 /// Writes messages, the ticket and names. They have a minimum of room, because snapshots would take
-/// all of a low bandwidth. The excess is a debt to the bandwidth, and a snapshot goes before the
-/// next ones.
+/// all of a low bandwidth, and one message may need more than a low bound leaves. The excess is a
+/// debt to the bandwidth, and a snapshot goes before the next ones.
 static void put_messages(struct hc_server *server, struct hc_sv_peer *peer, struct hc_writer *body,
                          size_t room, uint64_t now_us) {
     hc_sv_desync_put(&server->world, peer, body);
@@ -62,7 +72,9 @@ static size_t send_messages(struct hc_server *server, struct hc_sv_peer *peer,
     if (size > 0)
         return size;
     peer->messages_due = false;
-    int32_t room = hc_sv_bandwidth_room(&peer->replication.bandwidth, most, now_us);
+    uint32_t bound = bound_of(peer, now_us);
+    int32_t room =
+        hc_sv_bandwidth_room(&peer->replication.bandwidth, bound < most ? bound : most, now_us);
     if (room <= 0)
         return 0;
     if (peer->snapshot_starved && peer->messages_sent)
@@ -100,7 +112,19 @@ static size_t repeat_accept(struct hc_sv_peer *peer, uint8_t out[static HC_DATAG
 
 // ---- Snapshots ----------------------------------------------------------------------------------
 
-/// Writes the peer's snapshot; returns the datagram's size, 0: it is starved, or no seq is left.
+/// Bytes of the peer's next snapshot; 0: it waits for the next tick, because the bandwidth or the
+/// bound on the bytes in flight leaves too little.
+static uint32_t snapshot_room(struct hc_server *server, struct hc_sv_peer *peer, uint64_t now_us) {
+    uint32_t bound = bound_of(peer, now_us);
+    uint32_t room = hc_sv_snapshot_room(&peer->replication, peer->connection.body_max, now_us);
+    if (bound > HC_SNAPSHOT_OVERHEAD)
+        return room < bound - HC_SNAPSHOT_OVERHEAD ? room : bound - HC_SNAPSHOT_OVERHEAD;
+    HC_MARK("snapshot-held-back");
+    server->stats.snapshots_held_back++;
+    return 0;
+}
+
+/// Writes the peer's snapshot; returns the datagram's size, 0: it waits, or no seq is left.
 static size_t send_snapshot(struct hc_server *server, struct hc_sv_peer *peer,
                             uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
     hc_tick head = hc_timeline_head(server->timeline);
@@ -110,11 +134,13 @@ static size_t send_snapshot(struct hc_server *server, struct hc_sv_peer *peer,
         .phase_us = hc_sv_schedule_phase_us(&server->schedule, head, now_us),
         .ack_delay_us = hc_connection_ack_delay_us(&peer->connection, now_us),
         .refused_before = hc_tick_back(head, hc_sv_inputs_late_limit(server, peer)),
-        .room = hc_sv_snapshot_room(&peer->replication, peer->connection.body_max, now_us),
+        .room = snapshot_room(server, peer, now_us),
         .every = peer->snapshot_every};
     peer->snapshot_starved = datagram.room == 0;
     if (peer->snapshot_starved)
         return 0;
+    if (peer->connection.sent.in_flight > server->stats.in_flight_max)
+        server->stats.in_flight_max = peer->connection.sent.in_flight;
     datagram.has_margin = hc_sv_margin_report(&peer->margin, now_us, &datagram.margin);
     hc_sv_look(&server->replicator, &peer->replication);
     hc_sv_snapshot_send(&server->replicator, &peer->replication, &datagram, &body, &server->stats);

@@ -2,6 +2,8 @@
 #include "client/link/link.h"
 
 #include "common/alloc.h"
+#include "common/elapsed.h"
+#include "common/mark.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -49,6 +51,7 @@ void hc_cl_link_begin(struct hc_cl_link *link, struct hc_cl_answer *answer, uint
     link->newest = (struct hc_cl_newest){.any = false};
     link->path = (struct hc_cl_path){.due = false};
     link->losses = (struct hc_cl_losses){.up_ppm = 0};
+    hc_least_begin(&link->arrivals, now_us);
     link->ticket_seq = 0;
     hc_cl_inputs_begin(&link->inputs);
     hc_cl_sending_begin(&link->sending, now_us);
@@ -142,6 +145,21 @@ static void take_margin(struct hc_cl_link *link, const struct hc_snapshot *heade
         hc_histogram_record(&stats->margin_late_us, (uint64_t)-least_us);
 }
 
+/// How much longer than the fastest ones a snapshot took that the server sent at its `server_us`:
+/// most of it has waited in queues to this client. One that took longer than the round trip shows
+/// that the server's clock was set.
+static uint64_t queued_us(struct hc_cl_link *link, uint64_t server_us, uint64_t rtt_us,
+                          uint64_t now_us) {
+    int64_t took_us = hc_offset(server_us, now_us);
+    hc_least_take(&link->arrivals, took_us, now_us);
+    int64_t least_us = hc_least_get(&link->arrivals);
+    if ((uint64_t)hc_offset((uint64_t)least_us, (uint64_t)took_us) <= rtt_us)
+        return (uint64_t)hc_offset((uint64_t)least_us, (uint64_t)took_us);
+    hc_least_begin(&link->arrivals, now_us);
+    hc_least_take(&link->arrivals, took_us, now_us);
+    return 0;
+}
+
 /// Updates the clock and what is measured by it.
 static void take_time(struct hc_cl_link *link, const struct hc_snapshot *header,
                       const struct hc_accepted *accepted, uint64_t now_us) {
@@ -156,6 +174,9 @@ static void take_time(struct hc_cl_link *link, const struct hc_snapshot *header,
     if (hc_cl_clock_sample(&link->clock, now_us, rtt_us, server_us))
         hc_cl_trend_restart(&link->trend);
     hc_cl_trend_sample(&link->trend, now_us, rtt_us, server_us);
+    uint64_t back_us = queued_us(link, server_us, rtt_us, now_us);
+    back_us = back_us < HC_FLIGHT_BACK_US ? back_us : HC_FLIGHT_BACK_US;
+    hc_connection_take_round_trip(&link->connection, accepted, hc_since(back_us, rtt_us), now_us);
     hc_histogram_record(&link->stats->rtt_us, rtt_us);
     link->stats->rtt_min_us = link->clock.rtt_min_us;
     link->stats->jitter_us = link->connection.rttvar_us;
@@ -294,6 +315,24 @@ size_t hc_cl_link_reserve(const struct hc_cl_link *link, bool messages) {
                hc_unreliable_count(&channel->unreliable_out) > 0;
     size_t path = link->path.due ? HC_PATH_MESSAGE_SIZE : 0;
     return path + (messages && any ? messages_bytes(link) : 0);
+}
+
+size_t hc_cl_link_room(struct hc_cl_link *link, size_t *reserved, uint64_t now_us) {
+    struct hc_connection *connection = &link->connection;
+    uint32_t in_flight = connection->sent.in_flight;
+    if (in_flight > link->stats->in_flight_max)
+        link->stats->in_flight_max = in_flight;
+    size_t most = connection->body_max, room = hc_connection_room(connection, now_us);
+    if (room == most)
+        return most;
+    if (room == 0 && !link->path.due) {
+        HC_MARK("data-held-back");
+        link->stats->held_back++;
+        return 0;
+    }
+    if (*reserved > HC_RELIABLE_ROOM_MIN)
+        *reserved = HC_RELIABLE_ROOM_MIN;
+    return room + *reserved < most ? room + *reserved : most;
 }
 
 size_t hc_cl_link_finish_data(struct hc_cl_link *link, struct hc_writer *body,

@@ -52,6 +52,8 @@ struct hc_cl_link {
     struct hc_cl_sending sending;
     struct hc_cl_path path;
     struct hc_cl_losses losses;
+    struct hc_least
+        arrivals; ///< How long snapshots take, by the server's stamps, and an unknown time.
     struct hc_cl_inputs inputs;
     struct hc_body body;          ///< The ACCEPT or DATA that is being read.
     struct hc_cl_skimmed skimmed; ///< The newest snapshot of a client without a world.
@@ -154,6 +156,11 @@ void hc_cl_link_put_path(struct hc_cl_link *link, struct hc_writer *body);
 /// The bytes that the answer to a PATH_CHALLENGE takes, 0: none is due; and with `messages` those
 /// that messages of the game may take.
 size_t hc_cl_link_reserve(const struct hc_cl_link *link, bool messages);
+
+/// Bytes of the body of a DATA that is due and has `*reserved` bytes for other messages than
+/// inputs, of which a congested path leaves enough for one; 0: the DATA is held back, because the
+/// path is congested. The answer to a PATH_CHALLENGE is not.
+size_t hc_cl_link_room(struct hc_cl_link *link, size_t *reserved, uint64_t now_us);
 
 /// Appends messages of the game, and seals the DATA in `out`, whose body is `body`. Returns its
 /// size; 0: no seq is left.

@@ -252,6 +252,9 @@ struct hc_client_recent {
     uint32_t predicted_ticks; ///< from the newest snapshot's tick to the predicted one
     uint32_t rollback_ticks;  ///< ticks that the newest rollback resimulated
     uint32_t others_ticks;    ///< from the tick at which others are shown to the predicted one
+    uint32_t in_flight_bytes; ///< sent to the server and neither acked nor lost, headers included
+    /// The most that may be in flight, because the path is congested; 0: there is no bound.
+    uint32_t in_flight_bound_bytes;
     /// Ticks, in effect now: the configured ones, unless the server takes inputs for fewer ticks in
     /// advance, or those that the client has chosen.
     uint32_t input_delay, lead;

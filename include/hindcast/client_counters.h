@@ -9,6 +9,10 @@
     X(datagrams_out, SUM, "datagrams", "datagrams_sent", "Datagrams sent.")                        \
     X(datagrams_lost, SUM, "datagrams", "datagrams_lost",                                          \
       "Of those, datagrams that were not acked in time.")                                          \
+    X(held_back, SUM, "datagrams", "datagrams_held_back",                                          \
+      "Datagrams that were not sent when they were due, because the path was congested.")          \
+    X(in_flight_max, MAX, "bytes", "in_flight_bytes_max",                                          \
+      "The most bytes that were in flight from a client when a datagram was due.")                 \
     X(bytes_in, SUM, "bytes", "bytes_received",                                                    \
       "Bytes of the datagrams received, without the headers of IP and UDP.")                       \
     X(bytes_out, SUM, "bytes", "bytes_sent",                                                       \

@@ -57,6 +57,11 @@
     X(snapshots, SUM, "snapshots", "snapshots", "Snapshots sent.")                                 \
     X(snapshots_rewound, SUM, "snapshots", "snapshots_rewound",                                    \
       "Of those, snapshots of a resimulated tick.")                                                \
+    X(snapshots_held_back, SUM, "snapshots", "snapshots_held_back",                                \
+      "Snapshots that were not sent yet, because the path to the client was congested: each tick " \
+      "counts.")                                                                                   \
+    X(in_flight_max, MAX, "bytes", "in_flight_bytes_max",                                          \
+      "The most bytes that were in flight to a client when a snapshot was sent.")                  \
     X(copies, SUM, "datagrams", "copies",                                                          \
       "Copies of snapshots, sent to addresses that were not validated yet.")                       \
     X(copied_bytes, SUM, "bytes", "copied_bytes", "Bytes of these copies.")                        \

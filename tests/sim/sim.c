@@ -7,7 +7,9 @@
 #include "hindcast/check.h"
 #include "hindcast/rng.h"
 #include "tests/sim/deadlines.h"
+#include "tests/sim/drifting_clock.h"
 #include "tests/sim/hosts.h"
+#include "tests/sim/shared_links.h"
 #include "tests/sim/unsealer.h"
 
 #include <stdlib.h>
@@ -22,7 +24,7 @@ enum {
 };
 
 /// Purposes of random numbers; hosts.c has those before.
-enum { DRAW_UP = 2, DRAW_DOWN, DRAW_CLIENT, DRAW_TOKEN };
+enum { DRAW_UP = 2, DRAW_DOWN, DRAW_CLIENT, DRAW_TOKEN, DRAW_SHARED };
 
 struct seat {
     struct hc_sim_setup setup;
@@ -59,7 +61,9 @@ struct hc_sim {
     bool scripted;         ///< an observer has a script
     bool keys_released;    ///< nobody presses a key any more
     struct seat *seats;
-    struct hc_deadlines *deadlines; ///< uplinks, downlinks, hosts, clients: so ties are decided
+    struct hc_sim_shared shared;
+    /// Uplinks, downlinks, hosts, clients, shared links: so ties are decided.
+    struct hc_deadlines *deadlines;
     uint64_t trace;
 };
 
@@ -100,27 +104,8 @@ static uint32_t client_entry(const struct hc_sim *sim, unsigned client) {
     return 2 * sim->config.clients + HC_SIM_MATCHES_MAX + client;
 }
 
-/// The client's clock at `now`.
-static uint64_t client_clock(const struct seat *seat, uint64_t now) {
-    int64_t drift = (int64_t)(now / 1000000) * seat->running.clock_ppm +
-                    (int64_t)(now % 1000000) * seat->running.clock_ppm / 1000000;
-    return seat->running.clock_offset_us + now + (uint64_t)drift;
-}
-
-/// The first moment at which a client's clock shows at least `local`.
-static uint64_t client_moment(const struct seat *seat, uint64_t local) {
-    if (local == UINT64_MAX)
-        return UINT64_MAX;
-    if (local <= seat->running.clock_offset_us)
-        return 0;
-    uint64_t span = local - seat->running.clock_offset_us;
-    uint64_t rate = (uint64_t)(1000000 + seat->running.clock_ppm);
-    uint64_t moment = span / rate * 1000000 + span % rate * 1000000 / rate;
-    while (moment > 0 && client_clock(seat, moment - 1) >= local)
-        moment--;
-    while (client_clock(seat, moment) < local)
-        moment++;
-    return moment;
+static uint32_t shared_entry(const struct hc_sim *sim, unsigned way) {
+    return client_entry(sim, 0) + sim->config.clients + way;
 }
 
 static uint64_t not_before(uint64_t when, uint64_t frozen_us) {
@@ -131,7 +116,8 @@ static void set_client_deadline(struct hc_sim *sim, unsigned client) {
     const struct seat *seat = seat_of(sim, client);
     uint64_t when = UINT64_MAX;
     if (seat->client != NULL)
-        when = client_moment(seat, hc_client_deadline(seat->client));
+        when = hc_sim_clock_moment(seat->running.clock_offset_us, seat->running.clock_ppm,
+                                   hc_client_deadline(seat->client));
     hc_deadlines_set(sim->deadlines, client_entry(sim, client), not_before(when, seat->frozen_us));
 }
 
@@ -158,6 +144,13 @@ static void set_link_deadlines(struct hc_sim *sim, unsigned client) {
                      not_before(hc_network_sim_deadline(seat->up), sim->frozen_us));
     hc_deadlines_set(sim->deadlines, down_entry(sim, client),
                      not_before(hc_network_sim_deadline(seat->down), seat->frozen_us));
+}
+
+static void set_shared_deadlines(struct hc_sim *sim) {
+    for (unsigned way = 0; sim->config.shares && way < SHARED_LINKS; way++)
+        hc_deadlines_set(sim->deadlines, shared_entry(sim, way),
+                         not_before(hc_network_sim_deadline(sim->shared.links[way]),
+                                    way == SHARED_UP ? sim->frozen_us : 0));
 }
 
 /// Puts a datagram on a link, behind the port that its client has now.
@@ -223,8 +216,10 @@ static void drain_host(struct hc_sim *sim) {
         if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_ACCEPT)
             hc_unsealer_note_accept(sim->unsealer, bytes, size);
         OBSERVE(sim, host_sent, sim, client, open_for_hook(sim, false, bytes, size, opened), size);
-        put_on_link(sim->seats[client].down, sim->now, to.port, bytes, size);
+        put_on_link(sim->config.shares ? sim->shared.links[SHARED_DOWN] : sim->seats[client].down,
+                    sim->now, to.port, bytes, size);
         set_link_deadlines(sim, client);
+        set_shared_deadlines(sim);
     }
     poll_host_events(sim);
     set_host_deadline(sim, sim->active);
@@ -328,10 +323,34 @@ static void deliver_up(struct hc_sim *sim, unsigned client) {
     while ((length = hc_network_sim_receive(seat->up, sim->now, packet, sizeof(packet))) >= 0) {
         mix_number(sim, sim->now);
         mix(sim, packet, (size_t)length);
-        give_host(sim, client, port_of(packet), packet + PORT_SIZE, (size_t)length - PORT_SIZE);
+        if (sim->config.shares)
+            hc_network_sim_send(sim->shared.links[SHARED_UP], sim->now, packet, (size_t)length);
+        else
+            give_host(sim, client, port_of(packet), packet + PORT_SIZE, (size_t)length - PORT_SIZE);
     }
     drain_hosts(sim);
     set_link_deadlines(sim, client);
+    set_shared_deadlines(sim);
+}
+
+/// Lets what has passed a shared link go on: to the host, or to the client's downlink.
+static void deliver_shared(struct hc_sim *sim, unsigned way) {
+    uint8_t packet[PORT_SIZE + HC_DATAGRAM_MAX];
+    int length;
+    while ((length = hc_network_sim_receive(sim->shared.links[way], sim->now, packet,
+                                            sizeof(packet))) >= 0) {
+        uint16_t port = port_of(packet);
+        unsigned client = (port - PORT_FIRST) % sim->config.clients;
+        if (way == SHARED_UP) {
+            give_host(sim, client, port, packet + PORT_SIZE, (size_t)length - PORT_SIZE);
+        } else {
+            hc_network_sim_send(sim->seats[client].down, sim->now, packet, (size_t)length);
+            set_link_deadlines(sim, client);
+        }
+    }
+    if (way == SHARED_UP)
+        drain_hosts(sim);
+    set_shared_deadlines(sim);
 }
 
 static void deliver_down(struct hc_sim *sim, unsigned client) {
@@ -407,8 +426,10 @@ static void dispatch(struct hc_sim *sim, uint32_t entry) {
         deliver_down(sim, entry - clients);
     else if (entry < client_entry(sim, 0))
         advance_host(sim, entry - host_entry(sim, 0));
-    else
+    else if (entry < shared_entry(sim, 0))
         advance_client(sim, entry - client_entry(sim, 0));
+    else
+        deliver_shared(sim, entry - shared_entry(sim, 0));
 }
 
 void hc_sim_run_until(struct hc_sim *sim, uint64_t until_us) {
@@ -419,6 +440,7 @@ void hc_sim_run_until(struct hc_sim *sim, uint64_t until_us) {
         set_client_deadline(sim, i);
         set_link_deadlines(sim, i);
     }
+    set_shared_deadlines(sim);
     uint32_t at_once = 0;
     for (;;) {
         uint32_t entry;
@@ -490,14 +512,18 @@ struct hc_sim *hc_sim_create(const struct hc_sim_config *config) {
     sim->config = *config;
     hc_sim_observe(sim, &config->hooks, config->context);
     sim->seats = calloc(config->clients, sizeof *sim->seats);
-    sim->deadlines = hc_deadlines_create(3 * config->clients + HC_SIM_MATCHES_MAX);
+    sim->deadlines = hc_deadlines_create(3 * config->clients + HC_SIM_MATCHES_MAX + SHARED_LINKS);
     sim->hosts = (struct hc_sim_hosts){
         .config = &sim->config.host, .test = &sim->config.host_test, .seed = config->seed};
     struct hc_token_ring ring = hc_endpoint_token_ring();
     sim->unsealer =
         hc_unsealer_create(&ring, hc_test_protocol_id(config->host.game), config->host.audience);
-    bool created = sim->seats != NULL && sim->deadlines != NULL && sim->unsealer != NULL &&
-                   hc_sim_hosts_open(&sim->hosts, config->matches, 0);
+    bool created =
+        sim->seats != NULL && sim->deadlines != NULL && sim->unsealer != NULL &&
+        (!config->shares ||
+         hc_sim_shared_create(&sim->shared, &config->shared_up, &config->shared_down,
+                              hc_random(config->seed, DRAW_SHARED, 0, 0), config->packets_max)) &&
+        hc_sim_hosts_open(&sim->hosts, config->matches, 0);
     for (unsigned i = 0; created && i < config->clients; i++)
         created = create_seat(sim, i);
     if (!created) {
@@ -515,6 +541,7 @@ void hc_sim_destroy(struct hc_sim *sim) {
         hc_network_sim_destroy(sim->seats[i].up);
         hc_network_sim_destroy(sim->seats[i].down);
     }
+    hc_sim_shared_destroy(&sim->shared);
     hc_sim_hosts_close(&sim->hosts);
     hc_deadlines_destroy(sim->deadlines);
     hc_unsealer_destroy(sim->unsealer);
@@ -650,6 +677,12 @@ void hc_sim_set_link(struct hc_sim *sim, unsigned client, const struct hc_networ
     set_link_deadlines(sim, client);
 }
 
+void hc_sim_set_shared(struct hc_sim *sim, const struct hc_network_sim_config *up,
+                       const struct hc_network_sim_config *down) {
+    HC_ASSERT(sim->config.shares);
+    hc_sim_shared_set(&sim->shared, up, down, sim->now);
+}
+
 void hc_sim_freeze_host(struct hc_sim *sim, uint64_t until_us) {
     sim->frozen_us = until_us;
     set_host_deadlines(sim);
@@ -708,7 +741,8 @@ uint64_t hc_sim_host_now(const struct hc_sim *sim) {
 }
 
 uint64_t hc_sim_client_now(const struct hc_sim *sim, unsigned client) {
-    return client_clock(seat_of(sim, client), sim->now);
+    const struct hc_sim_setup *running = &seat_of(sim, client)->running;
+    return hc_sim_clock(running->clock_offset_us, running->clock_ppm, sim->now);
 }
 
 uint64_t hc_sim_trace(const struct hc_sim *sim) {

@@ -7,6 +7,7 @@
 ///   1. hc_sim_config_default, and changes to it; hc_sim_create;
 ///   2. hc_sim_observe; hc_sim_setup, before the connect of a client that differs from the others;
 ///   3. hc_sim_connect, hc_sim_leave, hc_sim_kill, hc_sim_rebind, hc_sim_set_link,
+///   hc_sim_set_shared,
 ///      hc_sim_freeze_host, hc_sim_restart_host, hc_sim_restart_hosts, hc_sim_freeze_client,
 ///      hc_sim_jump_clock, hc_sim_release_keys, hc_sim_inject: events that happen now;
 ///   4. hc_sim_run_until; back to 2;
@@ -88,7 +89,11 @@ struct hc_sim_config {
     struct hc_client_config client;
     unsigned clients;                      ///< clients that may connect, [1, HC_SERVER_CLIENTS_MAX]
     struct hc_network_sim_config up, down; ///< client to server, server to client, at the beginning
-    uint32_t packets_max;                  ///< in flight on each link
+    /// With `shares`, the links of all clients lead through one more in each direction, such as the
+    /// line of a household: behind the uplinks and before the downlinks.
+    bool shares;
+    struct hc_network_sim_config shared_up, shared_down; ///< of this one, at the beginning
+    uint32_t packets_max;                                ///< in flight on each link
     /// By how much the times of arrivals are ahead of the clock that the other calls take: of DATA
     /// at the host, of all datagrams at the clients.
     uint32_t arrivals_ahead_us;
@@ -152,6 +157,10 @@ void hc_sim_rebind(struct hc_sim *sim, unsigned client);
 /// Sets the conditions on the client's links; NULL leaves a direction as it is.
 void hc_sim_set_link(struct hc_sim *sim, unsigned client, const struct hc_network_sim_config *up,
                      const struct hc_network_sim_config *down);
+
+/// Sets the conditions on the link that all clients share.
+void hc_sim_set_shared(struct hc_sim *sim, const struct hc_network_sim_config *up,
+                       const struct hc_network_sim_config *down);
 
 /// Stops the host until `until_us`: it does not tick, and datagrams wait for it.
 void hc_sim_freeze_host(struct hc_sim *sim, uint64_t until_us);

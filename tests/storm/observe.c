@@ -149,6 +149,9 @@ static void look_at_room(const struct storm_match *match, const struct storm_con
     int64_t far = ticks > ROOM_PLAYER ? (int64_t)ticks - ROOM_PLAYER : 0;
     if (peer == NULL || peer->replication.bandwidth.saved / 1000000 < left)
         left = peer == NULL ? 0 : peer->replication.bandwidth.saved / 1000000;
+    int64_t body = (int64_t)size - (HC_DATAGRAM_MAX - HC_DATA_BODY_MAX);
+    if (peer != NULL && peer->connection.room - body < left)
+        left = peer->connection.room - body;
     sent->full = left < margin;
     sent->cut = left < margin + far * players;
 }
