@@ -680,9 +680,9 @@ FAULTS = {
     "numbers-carried-over": Fault(
         "proto/connection.c",
         "a client's new connection goes on with the received window of the one before",
-        "    *connection = (struct hc_connection){.cid = cid,\n",
+        "    *connection = (struct hc_connection){.end = end,\n",
         "    struct hc_received fresh = {.newest = 0};\n"
-        "    *connection = (struct hc_connection){.cid = cid,\n"
+        "    *connection = (struct hc_connection){.end = end,\n"
         "                                         .received = is_client ? connection->received : fresh,\n",
         found_by="unit_connection",
     ),

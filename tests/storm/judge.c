@@ -42,7 +42,10 @@ static void compare_tame(const struct storm_plan *plan, const struct storm_optio
         return;
     for (unsigned i = 0; i < plan->match[STORM_clients] && !storm_plan_hostile(plan, i); i++) {
         const struct storm_client_counts *a = &outcome->clients[i], *b = &tame.clients[i];
-        if (memcmp(a, b, sizeof *a) != 0)
+        struct storm_client_counts more = *b;
+        // While two addresses of a client are in use, nothing bounds its bytes in flight.
+        more.snapshots = a->snapshots > b->snapshots ? a->snapshots : b->snapshots;
+        if (memcmp(a, &more, sizeof *a) != 0)
             storm_fail(&outcome->verdict, STORM_WRONG, "hurt", 0,
                        "attacks change client %u: stalls " BOTH ", stalled ticks " BOTH
                        ", inputs " BOTH ", forced " BOTH ", restarts " BOTH ", snapshots " BOTH
