@@ -13,6 +13,7 @@ enum {
     COOKIE_US = 2000000, ///< for which a client uses a cookie
     DENIED_US = 2000000, ///< after which a denied client asks again
     LIVE_US = 1000000,   ///< an address must be silent so long before it can connect again
+    HELD_US = 100000,    ///< A server sends each client something so often, however bad its path.
 };
 
 struct liveness {
@@ -104,13 +105,15 @@ static void check_in_step(struct storm_match *match, unsigned client,
                    (long)off, hc_timeline_head(hc_client_timeline(core)), server);
 }
 
-/// It has received a snapshot lately: as old as its way down, and as the wait for room. Where there
-/// was room for all, each unit that it knows is as new.
+/// It has received a snapshot lately: as old as its way down, and as the wait for room, also on its
+/// path. Where there was room for all, each unit that it knows is as new.
 static void check_fresh(struct storm_match *match, const struct storm_conn *conn, hc_tick as_of) {
     const struct storm_seat *seat = &match->seats[conn->seat];
     hc_tick server = storm_match_head(match);
     uint32_t wait = storm_calm_wait_ticks(match);
     uint32_t old = ticks_of(match, ms(match, conn->seat, STORM_C_down_latency_ms)) + wait;
+    if (hc_server_stats(hc_sim_host(match->sim))->snapshots_held_back > 0)
+        old += ticks_of(match, HELD_US);
     if (as_of + old + 1 < server)
         storm_fail(match->verdict, STORM_STUCK, "fresh", server,
                    "client %u knows nothing newer than %u, the server is at %u", conn->seat, as_of,
