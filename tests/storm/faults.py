@@ -262,7 +262,7 @@ FAULTS = {
         "server/replication/snapshot.c",
         "below the tick rate, the inputs since the snapshot before are not sent",
         "    builder->header.inputs_before = each_tick ? 0 : ticks_between(builder->timeline, client, tick);\n",
-        "    builder->header.inputs_before = 0 * ticks_between(client, tick) * each_tick;\n",
+        "    builder->header.inputs_before = 0 * ticks_between(builder->timeline, client, tick) * each_tick;\n",
         found_by="scenario_low_rates",
     ),
     "corrected-never": Fault(
