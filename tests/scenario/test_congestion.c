@@ -355,10 +355,12 @@ END_TEST
 
 int main(void) {
     Suite *suite = suite_create("congestion");
-    TCase *tests = add_long_plays(suite);
+    TCase *tests = add_long_plays(suite), *brief = tcase_create("congestion");
+    suite_add_tcase(suite, brief);
+    tcase_set_timeout(brief, 600);
+    tcase_add_test(brief, a_client_whose_acks_are_old_is_sent_no_more_bytes);
     tcase_add_loop_test(tests, narrow_links_and_dips_keep_queues_short, 0, 6);
     tcase_add_test(tests, ten_clients_share_a_link);
     tcase_add_loop_test(tests, a_free_link_has_no_bound, 0, 7);
-    tcase_add_test(tests, a_client_whose_acks_are_old_is_sent_no_more_bytes);
     return run_suite(suite);
 }
