@@ -166,10 +166,38 @@ def check_lists():
             heads, "|---|---|", *(f"| {row[0]} | {row[-1]} |" for row in cells)])
 
 
+def events():
+    """The events of the daemon's log, by the calls that write them."""
+    word = r'"([a-z]+(?:-[a-z]+)*)"'
+    calls = [r"HC_SV_LOG_[A-Z]+,\s*(?:\w+ \? )?" + word + "(?: : " + word + ")?",
+             r"log_unread\(\w+,\s*(?:[\w ]+== \w+ \? )?" + word + "(?: : " + word + ")?",
+             r"event = [^;\"]*" + word + r"\s*: " + word, r"log_fault\(match, " + word,
+             r"names\[HC_SERVER_EVENT_KINDS\] = \{\s*" + r",\s*".join([word] * 7)]
+    folder = os.path.join(ROOT, "server/daemon")
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".c"):
+            for call in calls:
+                for found in re.findall(call, read("server/daemon/" + name)):
+                    yield from filter(None, [found] if isinstance(found, str) else found)
+
+
+def check_events():
+    """OPERATING.md has each event of the log, and no other."""
+    page = "docs/OPERATING.md"
+    logged, named = set(events()), set()
+    for line in re.findall(r"^\| (?:error|warn|info|debug) \| ([^|]*)", read(page), re.M):
+        named |= set(re.findall(r"`([a-z-]+)`", line))
+    for event in sorted(logged ^ named):
+        report(page, 1, "event", f"{event} is {'not in its table' if event in logged else 'no event of the log'}")
+    if len(logged) < 40:
+        report(page, 1, "event", f"only {len(logged)} events are found in server/daemon")
+
+
 def main():
     count = 0
     check_counters()
     check_lists()
+    check_events()
     for path in documents():
         count += 1
         for number, line in enumerate(read(path).split("\n"), 1):

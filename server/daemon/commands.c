@@ -108,7 +108,9 @@ static int run_token(const struct command *command) {
     struct hc_token_ring ring;
     char why[WHY_MAX], text[HC_CREDENTIAL_TEXT_SIZE + 1];
     uint64_t protocol_id = protocol_id_of(command->game);
-    if (!hc_sv_key_file_read(command->key_file, &ring, why, sizeof(why))) {
+    char place[HC_SV_OWNER_FILE_PATH_MAX];
+    const char *path = hc_sv_key_file_locate(command->key_file, place, sizeof(place));
+    if (!hc_sv_key_file_read(path, &ring, why, sizeof(why))) {
         fprintf(stderr, "hindcastd: %s\n", why);
         return 1;
     }

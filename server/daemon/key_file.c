@@ -11,12 +11,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
     LINE_MAX_SIZE = 256,
     HEX_SIZE = 2 * HC_TOKEN_KEY_SIZE,
-    MODE_OTHERS = 077,
+    MODE_OTHERS = 07,
+    MODE_GROUP = 070,
+    MODE_GROUP_READ = 040,
+    MODE_KEPT = 0640, ///< permissions that a replaced file keeps
     MODE_OWN = 0600,
 };
 
@@ -39,21 +43,25 @@ static bool read_line(char *line, struct hc_token_ring *ring) {
            size == sizeof(key->key) && !known;
 }
 
-/// Whether no other user can read or change the file.
+/// Whether no other user can read or change the file. root may let a group read its file: so a
+/// container platform gives a secret to a server, and a service manager a credential, whose
+/// permissions for one user look like a group's.
 static bool is_private(const struct hc_sv_owner_file *file, char *why, size_t why_size) {
     if (file->owner != geteuid() && file->owner != 0) {
         snprintf(why, why_size, "--key-file '%s': belongs to user %u, and must be this user's",
                  file->path, (unsigned)file->owner);
         return false;
     }
-    if ((file->mode & MODE_OTHERS) != 0) {
-        snprintf(why, why_size,
-                 "--key-file '%s': others may use it (mode %03o): chmod 600 it, and replace its "
-                 "keys if they could read it (SECURITY.md)",
-                 file->path, (unsigned)file->mode);
-        return false;
-    }
-    return true;
+    bool group_may_read = file->owner == 0 && (file->mode & MODE_GROUP) == MODE_GROUP_READ;
+    const char *who = (file->mode & MODE_OTHERS) != 0 ? "every user" : "its group";
+    if ((file->mode & MODE_OTHERS) == 0 && ((file->mode & MODE_GROUP) == 0 || group_may_read))
+        return true;
+    snprintf(why, why_size,
+             "--key-file '%s': %s may use it (mode %03o): chmod 600 it, or 640 if it is root's and "
+             "the group is the server's alone, and replace its keys if others could read it "
+             "(SECURITY.md)",
+             file->path, who, (unsigned)file->mode);
+    return false;
 }
 
 static bool parse(const struct hc_sv_owner_file *file, void *out, char *why, size_t why_size) {
@@ -75,7 +83,15 @@ static bool parse(const struct hc_sv_owner_file *file, void *out, char *why, siz
 }
 
 const struct hc_sv_owner_file_kind hc_sv_key_file_kind = {
-    .option = "--key-file", .size = sizeof(struct hc_token_ring), .parse = parse};
+    .option = "--key-file", .size = sizeof(struct hc_token_ring), .pipes = true, .parse = parse};
+
+const char *hc_sv_key_file_locate(const char *name, char *path, size_t size) {
+    const char *directory = getenv("CREDENTIALS_DIRECTORY");
+    if (directory == NULL || strchr(name, '/') != NULL)
+        return name;
+    int length = snprintf(path, size, "%s/%s", directory, name);
+    return length > 0 && (size_t)length < size && access(path, F_OK) == 0 ? path : name;
+}
 
 bool hc_sv_key_file_read(const char *path, struct hc_token_ring *ring, char *why, size_t why_size) {
     return hc_sv_owner_file_read(&hc_sv_key_file_kind, path, ring, why, why_size);
@@ -106,12 +122,18 @@ static bool replace(const char *path, const struct hc_token_ring *ring, char *wh
                     size_t why_size) {
     char *beside = NULL;
     int descriptor = -1;
+    struct stat before;
+    bool replaces = stat(path, &before) == 0;
     bool good = asprintf(&beside, "%s.new", path) > 0;
     if (!good)
         beside = NULL;
     else
         descriptor = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE_OWN);
-    good = descriptor >= 0 && write_ring(descriptor, ring);
+    good = descriptor >= 0;
+    if (good && replaces) // a group that may read it still may
+        good = fchown(descriptor, (uid_t)-1, before.st_gid) == 0 &&
+               fchmod(descriptor, before.st_mode & MODE_KEPT) == 0;
+    good = good && write_ring(descriptor, ring);
     if (descriptor >= 0)
         good = close(descriptor) == 0 && good;
     good = good && rename(beside, path) == 0;

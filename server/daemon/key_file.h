@@ -2,8 +2,9 @@
 ///
 /// The file is text: one line for each key of a struct hc_token_ring, at most two, the used key
 /// first: the key's number in [0, 255] and 64 hexadecimal digits. Blank lines and lines that begin
-/// with # are skipped. It must be a regular file that belongs to this user or to root, and no other
-/// user may have any permission on it.
+/// with # are skipped. It must belong to this user or to root, and no other user may have any
+/// permission on it, except that a group may read a file of root. It is a regular file, or a pipe,
+/// which is read to its end, once.
 #pragma once
 
 #include "proto/token.h"
@@ -13,6 +14,10 @@
 
 /// The kind of this file; its parser fills in a struct hc_token_ring.
 extern const struct hc_sv_owner_file_kind hc_sv_key_file_kind;
+
+/// The place of the file that --key-file names: a name without a slash is first looked for in
+/// $CREDENTIALS_DIRECTORY, where service managers put secrets. Returns `name`, or `path` with it.
+const char *hc_sv_key_file_locate(const char *name, char *path, size_t size);
 
 /// Reads `path` now. False: the file cannot be used, and `why` is a sentence.
 bool hc_sv_key_file_read(const char *path, struct hc_token_ring *ring, char *why, size_t why_size);

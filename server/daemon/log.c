@@ -11,8 +11,10 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 
 enum {
     SUPPRESSED_US = 10000000, ///< interval of the lines that count suppressed lines
@@ -21,6 +23,9 @@ enum {
 };
 
 static const char *const level_names[] = {"error", "warn", "info", "debug"};
+
+/// The priorities of syslog (RFC 5424): err, warning, info and debug.
+static const unsigned priorities[] = {3, 4, 6, 7};
 
 static const struct hc_sv_log_rates normal_rates = {.all = {256, 250000}, .client = {8, 20000000}};
 static const struct hc_sv_log_rates debug_rates = {.all = {512, 15625}, .client = {64, 125000}};
@@ -91,6 +96,8 @@ static void write_line(struct hc_sv_log *log, enum hc_sv_log_level level, const 
     for (unsigned i = 0; i < 2; i++) {
         line.size = 0;
         line.full = false;
+        if (log->has_priorities)
+            add(&line, "<%u>", priorities[level]);
         if (log->format == HC_SV_LOG_JSON)
             make_json(&line, time_text, level_names[level], event, tried[i]);
         else
@@ -148,6 +155,16 @@ static const char *client_of(const json_t *fields, char text[static CLIENT_MAX])
     return NULL;
 }
 
+/// Whether the descriptor is the journal's, whose device and inode $JOURNAL_STREAM has.
+static bool is_journal(int descriptor) {
+    const char *stream = getenv("JOURNAL_STREAM");
+    uintmax_t device, inode;
+    struct stat status;
+    char end;
+    return stream != NULL && sscanf(stream, "%ju:%ju%c", &device, &inode, &end) == 2 &&
+           fstat(descriptor, &status) == 0 && status.st_dev == device && status.st_ino == inode;
+}
+
 void hc_sv_log_open(struct hc_sv_log *log, enum hc_sv_log_level level, enum hc_sv_log_format format,
                     int descriptor) {
     memset(log, 0, sizeof(*log));
@@ -157,7 +174,15 @@ void hc_sv_log_open(struct hc_sv_log *log, enum hc_sv_log_level level, enum hc_s
     log->suppressed_us = hc_clock_us();
     if (getrandom(&log->limit.seed, sizeof(log->limit.seed), GRND_NONBLOCK) < 0)
         log->limit.seed = log->suppressed_us;
+    log->has_priorities = is_journal(descriptor);
     hc_sv_log_output_open(&log->output, descriptor);
+}
+
+void hc_sv_log_redirect(struct hc_sv_log *log, int descriptor) {
+    pthread_mutex_lock(&log->lock);
+    log->has_priorities = is_journal(descriptor);
+    hc_sv_log_output_redirect(&log->output, descriptor);
+    pthread_mutex_unlock(&log->lock);
 }
 
 void hc_sv_log_set_level(struct hc_sv_log *log, enum hc_sv_log_level level) {

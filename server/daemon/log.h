@@ -32,13 +32,15 @@ enum { HC_SV_LOG_LINE_MAX = 8192 }; ///< bytes; a longer line loses its fields
 struct hc_sv_log {
     atomic_uint level; ///< events of a higher enum hc_sv_log_level are not logged
     enum hc_sv_log_format format;
+    bool has_priorities; ///< the output is the journal of systemd
     struct hc_sv_log_output output;
     struct hc_sv_log_limit limit;
     pthread_mutex_t lock;   ///< any thread may write lines
     uint64_t suppressed_us; ///< when suppressed lines were last counted in the log
 };
 
-/// Opens a log on `descriptor`, which the caller still owns.
+/// Opens a log on `descriptor`, which the caller still owns. It is the journal if $JOURNAL_STREAM
+/// names it.
 void hc_sv_log_open(struct hc_sv_log *log, enum hc_sv_log_level level, enum hc_sv_log_format format,
                     int descriptor);
 
@@ -56,6 +58,9 @@ void hc_sv_log_set_level(struct hc_sv_log *log, enum hc_sv_log_level level);
 static inline bool hc_sv_log_takes(const struct hc_sv_log *log, enum hc_sv_log_level level) {
     return level <= atomic_load_explicit(&log->level, memory_order_relaxed);
 }
+
+/// Writes to another descriptor from now on, also what the one before has not taken.
+void hc_sv_log_redirect(struct hc_sv_log *log, int descriptor);
 
 /// Whether another report may be written into the log now: 4 at once, and then one a second. The
 /// others are counted as suppressed lines of the kind `report`.

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 enum {
-    HC_SV_LOG_KINDS = 32,
+    HC_SV_LOG_KINDS = 64,
     HC_SV_LOG_KIND_MAX = 24, ///< bytes of a kind's name with its terminator; longer names are cut
     HC_SV_LOG_SETS = 512,
     HC_SV_LOG_WAYS = 4,

@@ -24,12 +24,11 @@ static int open_again(int descriptor) {
     return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-void hc_sv_log_output_open(struct hc_sv_log_output *output, int descriptor) {
+/// Makes `descriptor` that of the output.
+static void use(struct hc_sv_log_output *output, int descriptor) {
     struct stat kind = {0};
     output->descriptor = descriptor;
     output->owned = output->sends = false;
-    output->buffered = 0;
-    output->dropped = 0;
     if (fstat(descriptor, &kind) != 0)
         return;
     output->sends = S_ISSOCK(kind.st_mode);
@@ -39,6 +38,12 @@ void hc_sv_log_output_open(struct hc_sv_log_output *output, int descriptor) {
     output->owned = again >= 0;
     if (output->owned)
         output->descriptor = again;
+}
+
+void hc_sv_log_output_open(struct hc_sv_log_output *output, int descriptor) {
+    output->buffered = 0;
+    output->dropped = 0;
+    use(output, descriptor);
 }
 
 /// Waits at most `wait_ms` until the descriptor takes bytes; false: it does not.
@@ -101,6 +106,12 @@ void hc_sv_log_output_wait(struct hc_sv_log_output *output, unsigned wait_ms) {
     while (!hc_sv_log_output_flush(output) && (left_ms = hc_since(now_ms(), end_ms)) > 0)
         if (!writable(output, (int)left_ms))
             break;
+}
+
+void hc_sv_log_output_redirect(struct hc_sv_log_output *output, int descriptor) {
+    hc_sv_log_output_close(output);
+    use(output, descriptor);
+    hc_sv_log_output_flush(output);
 }
 
 void hc_sv_log_output_close(struct hc_sv_log_output *output) {

@@ -24,6 +24,9 @@ struct hc_sv_log_output {
 /// other processes may share it.
 void hc_sv_log_output_open(struct hc_sv_log_output *output, int descriptor);
 
+/// Writes to another descriptor from now on, beginning with the bytes that are buffered.
+void hc_sv_log_output_redirect(struct hc_sv_log_output *output, int descriptor);
+
 /// Buffers `size` bytes and writes as many as the descriptor takes; false: the text is dropped and
 /// counted.
 bool hc_sv_log_output_put(struct hc_sv_log_output *output, const char *text, size_t size);

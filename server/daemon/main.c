@@ -31,6 +31,7 @@ enum {
     DEV_PORTS = 16,      ///< ports tried with --port 0 in --dev
     WHY_MAX = 4500,      ///< bytes of a sentence with a path
     SEED_BITS = 53,      ///< of a random seed: every JSON reader reads these exactly
+    LOG_FILE_MS = 1000,  ///< at the end, the log's file may take so long
     MAKERS_US = 1000000, ///< at the end, worlds that are being made are waited for so long
 };
 
@@ -56,10 +57,13 @@ static const void *game_place(const struct daemon *daemon) {
 
 /// Reads or makes the keys; false: failed, with a sentence on standard error.
 static bool obtain_keys(struct daemon *daemon) {
-    char why[WHY_MAX];
-    if (daemon->options.dev)
+    char why[WHY_MAX], place[HC_SV_OWNER_FILE_PATH_MAX];
+    if (daemon->options.dev) {
         daemon->keys = hc_sv_key_file_random();
-    else if (!hc_sv_key_file_read(daemon->options.key_file, &daemon->keys, why, sizeof(why)))
+        return true;
+    }
+    const char *path = hc_sv_key_file_locate(daemon->options.key_file, place, sizeof(place));
+    if (!hc_sv_key_file_read(path, &daemon->keys, why, sizeof(why)))
         fprintf(stderr, "hindcastd: %s\n", why);
     return daemon->keys.count > 0;
 }
@@ -276,6 +280,7 @@ static void clean_up(struct daemon *daemon) {
     hc_sv_placement_destroy(daemon->setting.placement);
     hc_sv_wall_clock_close(&daemon->wall_clock);
     hc_sv_log_close(&daemon->log);
+    hc_sv_log_file_close(daemon->control.reload.log_file, LOG_FILE_MS);
     sodium_memzero(&daemon->keys, sizeof(daemon->keys));
 }
 
@@ -332,6 +337,24 @@ static bool run(struct daemon *daemon, bool *ended) {
     return begun == workers;
 }
 
+/// Opens the log; false: its file cannot be opened, with a sentence on standard error.
+static bool open_log(struct daemon *daemon) {
+    const struct hc_sv_options *options = &daemon->options;
+    char why[WHY_MAX];
+    int descriptor = STDERR_FILENO;
+    if (options->log_file != NULL) {
+        struct hc_sv_log_file *file = hc_sv_log_file_open(options->log_file, why, sizeof(why));
+        if (file == NULL) {
+            fprintf(stderr, "hindcastd: %s\n", why);
+            return false;
+        }
+        daemon->control.reload.log_file = file;
+        descriptor = hc_sv_log_file_descriptor(file);
+    }
+    hc_sv_log_open(&daemon->log, options->level, options->format, descriptor);
+    return true;
+}
+
 /// The exit status of --check-config.
 static int check_config(struct daemon *daemon) {
     if (sodium_init() < 0 || !obtain_keys(daemon))
@@ -356,7 +379,8 @@ int main(int argc, char **argv) {
     daemon.options = daemon.start.options;
     if (daemon.options.check_config)
         return check_config(&daemon);
-    hc_sv_log_open(&daemon.log, daemon.options.level, daemon.options.format, STDERR_FILENO);
+    if (!open_log(&daemon))
+        return 1;
     hc_crash_watch("hindcastd", game_place(&daemon), daemon.options.format == HC_SV_LOG_JSON);
     bool json_out = daemon.options.json != NULL && strcmp(daemon.options.json, "-") == 0;
     daemon.text = json_out ? stderr : stdout;
@@ -371,6 +395,8 @@ int main(int argc, char **argv) {
     if (!ended) {
         // A thread that does not return uses memory that would be freed.
         hc_sv_log_finish(&daemon.log);
+        hc_sv_log_redirect(&daemon.log, STDERR_FILENO);
+        hc_sv_log_file_close(daemon.control.reload.log_file, LOG_FILE_MS);
         _exit(good ? 0 : 1);
     }
     clean_up(&daemon);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,19 +13,36 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MODE_ALL = 0777 };
+enum {
+    MODE_ALL = 0777,
+    PIPE_MS = 10000, ///< longest wait for the writer of a pipe
+};
+
+/// Waits until the descriptor can be read, which a regular file can at once. False: it cannot.
+static bool readable(int descriptor) {
+    struct pollfd state = {.fd = descriptor, .events = POLLIN};
+    int count;
+    do
+        count = poll(&state, 1, PIPE_MS);
+    while (count < 0 && errno == EINTR);
+    return count == 1;
+}
 
 /// Reads at most `size` bytes and returns their number; -1: failed.
 static ssize_t read_up_to(int descriptor, char *text, size_t size) {
     size_t at = 0;
+    bool waits = true; // a pipe without a writer would seem to be at its end
     while (at < size) {
+        if (waits && !readable(descriptor))
+            return -1;
         ssize_t count = read(descriptor, text + at, size - at);
         if (count == 0)
             break;
         if (count > 0)
             at += (size_t)count;
-        else if (errno != EINTR)
+        else if (errno != EINTR && errno != EAGAIN)
             return -1;
+        waits = count < 0;
     }
     return (ssize_t)at;
 }
@@ -53,8 +71,21 @@ static const char *read_text(const struct hc_sv_owner_file_kind *kind, int descr
     return wrong;
 }
 
-bool hc_sv_owner_file_read(const struct hc_sv_owner_file_kind *kind, const char *path, void *out,
-                           char *why, size_t why_size) {
+/// Why a file of this kind is not read, or NULL.
+static const char *fault_of(const struct hc_sv_owner_file_kind *kind, const struct stat *status,
+                            bool again) {
+    if (S_ISREG(status->st_mode))
+        return NULL;
+    if (!S_ISFIFO(status->st_mode) || !kind->pipes)
+        return "is no regular file";
+    return again ? "is a pipe, which is read once" : NULL;
+}
+
+/// Reads a file for the first time, or again.
+static bool read_file(const struct hc_sv_owner_file_order *order, void *out, char *why,
+                      size_t why_size) {
+    const struct hc_sv_owner_file_kind *kind = order->kind;
+    const char *path = order->path;
     struct hc_sv_owner_file file = {.path = path};
     struct stat status;
     const char *wrong = NULL;
@@ -63,9 +94,11 @@ bool hc_sv_owner_file_read(const struct hc_sv_owner_file_kind *kind, const char 
     memset(out, 0, kind->size);
     if (descriptor < 0)
         wrong = strerror(errno);
-    else if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))
-        wrong = "is no regular file";
-    else {
+    else if (fstat(descriptor, &status) != 0)
+        wrong = strerror(errno);
+    else
+        wrong = fault_of(kind, &status, order->again);
+    if (wrong == NULL) {
         file.owner = status.st_uid;
         file.mode = status.st_mode & MODE_ALL;
         wrong = read_text(kind, descriptor, &file, out, why, why_size);
@@ -79,7 +112,13 @@ bool hc_sv_owner_file_read(const struct hc_sv_owner_file_kind *kind, const char 
     return wrong == NULL;
 }
 
+bool hc_sv_owner_file_read(const struct hc_sv_owner_file_kind *kind, const char *path, void *out,
+                           char *why, size_t why_size) {
+    struct hc_sv_owner_file_order order = {.kind = kind};
+    snprintf(order.path, sizeof order.path, "%s", path);
+    return read_file(&order, out, why, why_size);
+}
+
 bool hc_sv_owner_file_run(const void *order, void *out, char *why, size_t why_size) {
-    const struct hc_sv_owner_file_order *file = order;
-    return hc_sv_owner_file_read(file->kind, file->path, out, why, why_size);
+    return read_file(order, out, why, why_size);
 }

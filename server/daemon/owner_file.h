@@ -11,7 +11,7 @@ enum {
     HC_SV_OWNER_FILE_PATH_MAX = 4096, ///< bytes of a path with its terminator
 };
 
-/// A regular file that was read.
+/// A file that was read.
 struct hc_sv_owner_file {
     const char *path;
     char *text; ///< holds no 0 before its terminator; writable; erased after the parse
@@ -28,17 +28,19 @@ typedef bool hc_sv_owner_file_parse(const struct hc_sv_owner_file *file, void *o
 struct hc_sv_owner_file_kind {
     const char *option; ///< of the command line, for messages
     size_t size;        ///< bytes of the parsed value
+    bool pipes;         ///< a pipe may be read too, once
     hc_sv_owner_file_parse *parse;
 };
 
 /// Reads `path` now and parses it into `out`, which has `kind->size` bytes. False: the file cannot
-/// be used, `why` is a sentence, and `out` is zeroed.
+/// be used, `why` is a sentence, and `out` is zeroed. Waits at most 10 s for the writer of a pipe.
 bool hc_sv_owner_file_read(const struct hc_sv_owner_file_kind *kind, const char *path, void *out,
                            char *why, size_t why_size);
 
 /// An order to read a file in the background (server/daemon/background.h).
 struct hc_sv_owner_file_order {
     const struct hc_sv_owner_file_kind *kind; ///< borrowed for ever
+    bool again;                               ///< the file was read before
     char path[HC_SV_OWNER_FILE_PATH_MAX];
 };
 

@@ -7,10 +7,13 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum {
-    SLOW_MS = 5000,   ///< a slower reading of a file is logged
-    VALUE_MAX = 4200, ///< bytes of a value: a path, or a number
+    SLOW_MS = 5000,    ///< a slower reading of a file is logged
+    LOG_FILE_MS = 200, ///< longest wait for a log file that is left
+    VALUE_MAX = 4200,  ///< bytes of a value: a path, or a number
 };
 
 static void log_line(const struct hc_sv_reload *reload, enum hc_sv_log_level level,
@@ -35,6 +38,13 @@ static void order_workers(const struct hc_sv_reload *reload, const struct hc_sv_
 }
 
 // ---- Keys ---------------------------------------------------------------------------------------
+
+/// Makes the key file of the options the one that is read.
+static void set_keys_path(struct hc_sv_reload *reload) {
+    char place[HC_SV_OWNER_FILE_PATH_MAX];
+    snprintf(reload->keys_order.path, sizeof(reload->keys_order.path), "%s",
+             hc_sv_key_file_locate(reload->options->key_file, place, sizeof(place)));
+}
 
 /// A reading of the key file ended, or is slow.
 static void on_keys(void *context, enum hc_sv_background_status status, const void *out,
@@ -140,6 +150,30 @@ static void log_waiting(struct hc_sv_reload *reload, unsigned i) {
                        "why", "the new value waits for a restart of the server"));
 }
 
+/// Lets the log go to the file that the options name, or to standard error.
+static void move_log(struct hc_sv_reload *reload) {
+    struct hc_sv_log *log = reload->setting->log;
+    struct hc_sv_options *options = reload->options;
+    char why[VALUE_MAX];
+    if (reload->log_file != NULL && options->log_file != NULL) {
+        hc_sv_log_file_reopen(reload->log_file, log, options->log_file);
+        return;
+    }
+    if (reload->log_file != NULL) {
+        hc_sv_log_redirect(log, STDERR_FILENO);
+        hc_sv_log_file_close(reload->log_file, LOG_FILE_MS);
+        reload->log_file = NULL;
+        return;
+    }
+    reload->log_file = hc_sv_log_file_open(options->log_file, why, sizeof(why));
+    if (reload->log_file != NULL) {
+        hc_sv_log_redirect(log, hc_sv_log_file_descriptor(reload->log_file));
+        return;
+    }
+    log_line(reload, HC_SV_LOG_ERROR, "log-file-refused", json_pack("{s:s}", "why", why));
+    options->log_file = NULL; // the next reload tries again
+}
+
 /// Puts settings into force that have changed.
 static void apply(struct hc_sv_reload *reload) {
     const struct hc_sv_options *options = reload->options;
@@ -150,14 +184,26 @@ static void apply(struct hc_sv_reload *reload) {
     reload->order.now = *options;
 }
 
+/// Reads the key file, unless it is a pipe that was read.
+static void read_keys(struct hc_sv_reload *reload) {
+    char before[HC_SV_OWNER_FILE_PATH_MAX];
+    memcpy(before, reload->keys_order.path, sizeof(before));
+    set_keys_path(reload);
+    reload->keys_order.again = strcmp(before, reload->keys_order.path) == 0;
+    reload->keys_are_piped = reload->keys_are_piped && reload->keys_order.again;
+    if (reload->keys_are_piped)
+        log_line(reload, HC_SV_LOG_INFO, "keys-kept",
+                 json_pack("{s:s}", "why", "the key file is a pipe, which was read at the start"));
+    else
+        hc_sv_background_start(reload->keys);
+}
+
 /// Reads the files that the options name.
 static void read_files(struct hc_sv_reload *reload) {
     const struct hc_sv_options *options = reload->options;
     static const struct hc_sv_refused_file none;
-    if (reload->keys != NULL) {
-        snprintf(reload->keys_order.path, HC_SV_OWNER_FILE_PATH_MAX, "%s", options->key_file);
-        hc_sv_background_start(reload->keys);
-    }
+    if (reload->keys != NULL)
+        read_keys(reload);
     bool refused_before = reload->refused_order.path[0] != '\0';
     snprintf(reload->refused_order.path, HC_SV_OWNER_FILE_PATH_MAX, "%s",
              options->refused != NULL ? options->refused : "");
@@ -187,6 +233,8 @@ static void take_reading(struct hc_sv_reload *reload, const struct hc_sv_reading
         waiting += reading->waits[i];
     }
     apply(reload);
+    if (reading->changed[HC_SV_SETTING_log_file])
+        move_log(reload);
     log_line(reload, HC_SV_LOG_INFO, "config-read",
              json_pack("{s:i, s:i, s:i}", "files", (int)reload->order.command->config.count,
                        "changed", (int)changed, "waiting", (int)waiting));
@@ -229,6 +277,12 @@ void hc_sv_reload_open(struct hc_sv_reload *reload, const struct hc_sv_match_set
     reload->refused_order.kind = &hc_sv_refused_file_kind;
     snprintf(reload->refused_order.path, HC_SV_OWNER_FILE_PATH_MAX, "%s",
              options->refused != NULL ? options->refused : "");
+    if (options->dev)
+        return;
+    struct stat status;
+    set_keys_path(reload);
+    reload->keys_are_piped =
+        stat(reload->keys_order.path, &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
 /// A place to read a kind of file.
@@ -258,6 +312,8 @@ bool hc_sv_reload_watch(struct hc_sv_reload *reload, struct event_base *base) {
 }
 
 void hc_sv_reload_start(struct hc_sv_reload *reload) {
+    if (reload->log_file != NULL)
+        move_log(reload);
     if (reload->config != NULL)
         hc_sv_background_start(reload->config);
     else

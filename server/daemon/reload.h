@@ -6,6 +6,7 @@
 #pragma once
 
 #include "server/daemon/background.h"
+#include "server/daemon/log_file.h"
 #include "server/daemon/owner_file.h"
 #include "server/daemon/worker.h"
 
@@ -26,7 +27,9 @@ struct hc_sv_reload {
     struct hc_sv_background *config; ///< NULL without --config
     struct hc_sv_background *keys;   ///< NULL in --dev
     struct hc_sv_background *refused;
-    uint64_t reloads, refusals; ///< readings of the configuration, and those with faults
+    bool keys_are_piped;             ///< the key file is a pipe, which is read once
+    struct hc_sv_log_file *log_file; ///< the caller opens and closes it; NULL: standard error
+    uint64_t reloads, refusals;      ///< readings of the configuration, and those with faults
     char texts[HC_SV_SETTING_COUNT][HC_SETTING_LINE_MAX]; ///< of settings that were changed
 };
 
@@ -39,9 +42,9 @@ void hc_sv_reload_open(struct hc_sv_reload *reload, const struct hc_sv_match_set
 /// Makes what reads the files. False: no memory or no descriptors.
 bool hc_sv_reload_watch(struct hc_sv_reload *reload, struct event_base *base);
 
-/// Reads all files again in threads, first the configuration, which may name other ones. The log
-/// says what has changed, what waits for a restart, and what cannot be used. Calls while the files
-/// are read cause one more reading.
+/// Opens the log's file again, and reads all files again in threads, first the configuration, which
+/// may name other ones. The log says what has changed, what waits for a restart, and what cannot be
+/// used. Calls while the files are read cause one more reading.
 void hc_sv_reload_start(struct hc_sv_reload *reload);
 
 /// Orders all workers to refuse these users. False: no memory, and nothing changes.

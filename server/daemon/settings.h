@@ -91,7 +91,8 @@ enum hc_sv_settings_group {
       "of the same number on loopback. A restarted server has another key, and clients need new "  \
       "tokens")                                                                                    \
     X(const char *, key_file, "key-file", TEXT("FILE"), NULL, ADDRESS, LIVE,                       \
-      "The token keys, made by `hindcastd key`; read again on SIGHUP")                             \
+      "The token keys, made by `hindcastd key`; read again on SIGHUP. A name without a slash is "  \
+      "first looked for in $CREDENTIALS_DIRECTORY")                                                \
     X(const char *, refused, "refused", TEXT("FILE"), NULL, ADDRESS, LIVE,                         \
       "Users to refuse, a client_id on each line, and `not-before UNIX_TIME` to refuse all older " \
       "sessions and tokens; read again on SIGHUP")                                                 \
@@ -115,6 +116,8 @@ enum hc_sv_settings_group {
       OUTPUT, LIVE, "The least urgent lines that are logged")                                      \
     X(enum hc_sv_log_format, format, "log-format", WORDS("text|json"), HC_SV_LOG_TEXT, OUTPUT,     \
       FIXED, "One line for each event, of words or of JSON")                                       \
+    X(const char *, log_file, "log-file", OR(TEXT("FILE"), "standard error"), NULL, OUTPUT, LIVE,  \
+      "Append the log to a file, which SIGHUP opens again")                                        \
     X(uint64_t, status_every_us, "status-every", OR(S_IN_US(1, 86400), "none"), 0, OUTPUT, LIVE,   \
       "Log a status line every S seconds, at level info")                                          \
     X(const char *, json, "json", TEXT("FILE"), NULL, OUTPUT, FIXED,                               \

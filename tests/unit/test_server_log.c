@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { SECOND = 1000000, PIPE = 4096, LINES_MAX = 4096 };
@@ -251,6 +252,67 @@ START_TEST(too_long_line_loses_its_fields_and_stays_one_line) {
 }
 END_TEST
 
+/// Sets $JOURNAL_STREAM to the device and inode of a descriptor, plus `more`.
+static void set_journal(int descriptor, unsigned more) {
+    struct stat status;
+    char text[64];
+    ck_assert_int_eq(fstat(descriptor, &status), 0);
+    snprintf(text, sizeof text, "%ju:%ju", (uintmax_t)status.st_dev,
+             (uintmax_t)status.st_ino + more);
+    ck_assert_int_eq(setenv("JOURNAL_STREAM", text, 1), 0);
+}
+
+START_TEST(lines_have_priorities_if_the_output_is_the_journal) {
+    static const char *const begins[] = {"<3>", "<4>", "<6>", "<7>"};
+    static char text[2 * HC_SV_LOG_BUFFER];
+    for (unsigned more = 0; more < 2; more++) {
+        int ends[2];
+        ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+        reading = ends[0];
+        writing = ends[1];
+        set_journal(writing, more); // with `more` it is another file
+        hc_sv_log_open(&testee, HC_SV_LOG_DEBUG, HC_SV_LOG_TEXT, writing);
+        for (enum hc_sv_log_level level = HC_SV_LOG_ERROR; level <= HC_SV_LOG_DEBUG; level++)
+            hc_sv_log_event(&testee, level, "line", NULL);
+        read_all(text, sizeof text);
+        char *line = text;
+        for (unsigned i = 0; i < 4; i++, line = strchr(line, '\n') + 1)
+            ck_assert_msg((strncmp(line, begins[i], 3) == 0) == (more == 0), "%s", line);
+        ck_assert_str_eq(line, "");
+        close_log();
+    }
+    unsetenv("JOURNAL_STREAM");
+}
+END_TEST
+
+START_TEST(level_and_output_change_while_the_log_is_open) {
+    static char text[2 * HC_SV_LOG_BUFFER];
+    int ends[2];
+    open_log(HC_SV_LOG_INFO);
+    hc_sv_log_event(&testee, HC_SV_LOG_DEBUG, "hidden", NULL);
+    hc_sv_log_set_level(&testee, HC_SV_LOG_DEBUG);
+    hc_sv_log_event(&testee, HC_SV_LOG_DEBUG, "shown", NULL);
+    read_all(text, sizeof text);
+    ck_assert_ptr_null(strstr(text, "hidden"));
+    ck_assert_ptr_nonnull(strstr(text, "shown"));
+    // What the first output does not take goes to the second one, and nothing is lost.
+    unsigned lines = 0;
+    while (testee.output.buffered == 0 && lines < LINES_MAX)
+        ck_assert(hc_sv_log_text(&testee, "line\n", 5) && ++lines > 0);
+    size_t left = testee.output.buffered;
+    ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+    hc_sv_log_redirect(&testee, ends[1]);
+    size_t first = read_all(text, sizeof text);
+    ck_assert_uint_eq(first + left, 5 * (size_t)lines);
+    close(reading);
+    close(writing);
+    reading = ends[0];
+    writing = ends[1];
+    ck_assert_uint_eq(read_all(text, sizeof text), left);
+    close_log();
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("server log");
     TCase *tests = tcase_create("log");
@@ -263,6 +325,8 @@ int main(void) {
     tcase_add_test(tests, a_kind_of_line_has_a_rate_in_all_for_any_number_of_clients);
     tcase_add_test(tests, rate_recovers_with_time_and_surplus_kinds_share_one_place);
     tcase_add_test(tests, too_long_line_loses_its_fields_and_stays_one_line);
+    tcase_add_test(tests, lines_have_priorities_if_the_output_is_the_journal);
+    tcase_add_test(tests, level_and_output_change_while_the_log_is_open);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

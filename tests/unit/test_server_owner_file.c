@@ -1,6 +1,7 @@
 /// Tests server/daemon/owner_file and background: the event loop runs while a file is read.
 #define _GNU_SOURCE
 
+#include "common/programs/clock.h"
 #include "server/daemon/background.h"
 #include "server/daemon/owner_file.h"
 #include "tests/run_suite.h"
@@ -217,6 +218,47 @@ START_TEST(file_is_read_as_a_whole_or_refused_with_a_sentence) {
 }
 END_TEST
 
+static const struct hc_sv_owner_file_kind piped = {
+    .option = "--piped", .size = sizeof(char), .pipes = true, .parse = parse_good};
+
+/// Writes to a pipe in pieces, and closes it.
+static void *write_slowly(void *context) {
+    const int *end = context;
+    for (const char *at = "good text"; *at != '\0'; at++) {
+        hc_clock_sleep(2000);
+        ck_assert_int_eq(write(*end, at, 1), 1);
+    }
+    close(*end);
+    return NULL;
+}
+
+START_TEST(pipe_is_read_to_its_end_and_once) {
+    char path[32], out = 0, why[256];
+    for (unsigned waits = 0; waits < 2; waits++) {
+        int ends[2];
+        pthread_t writer;
+        ck_assert_int_eq(pipe(ends), 0);
+        snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+        if (waits == 0) { // all is written, and the writer has gone
+            ck_assert_int_eq(write(ends[1], "good", 4), 4);
+            close(ends[1]);
+        } else
+            ck_assert_int_eq(pthread_create(&writer, NULL, write_slowly, &ends[1]), 0);
+        ck_assert_msg(hc_sv_owner_file_read(&piped, path, &out, why, sizeof why), "%s", why);
+        ck_assert(out == 'g');
+        if (waits != 0)
+            pthread_join(writer, NULL);
+        struct hc_sv_owner_file_order order = {.kind = &piped, .again = true};
+        snprintf(order.path, sizeof order.path, "%s", path);
+        ck_assert(!hc_sv_owner_file_run(&order, &out, why, sizeof why));
+        ck_assert_ptr_nonnull(strstr(why, "is a pipe, which is read once"));
+        ck_assert(!hc_sv_owner_file_read(&good, path, &out, why, sizeof why));
+        ck_assert_ptr_nonnull(strstr(why, "is no regular file"));
+        close(ends[0]);
+    }
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("server owner file");
     TCase *tests = tcase_create("owner file");
@@ -225,6 +267,7 @@ int main(void) {
     tcase_add_test(tests, slow_reading_is_reported_once_and_counts_when_it_ends);
     tcase_add_test(tests, starts_during_a_reading_cause_one_more_reading);
     tcase_add_test(tests, reading_that_outlives_its_reader_calls_nothing);
+    tcase_add_test(tests, pipe_is_read_to_its_end_and_once);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
