@@ -86,7 +86,7 @@ python3 "$work/others.py" "$work/defaults" "$work/nobody" "$work/changed.log" "$
 cp "$work/others.conf" "$file.new"
 mv "$file.new" "$file"
 kill -HUP "$server"
-check "a reload is logged" await grep -q "info  config-read files=1 changed=[1-9]" "$work/changes.err"
+check "a reload is logged, in the new file" await grep -q "info  config-read files=1 changed=[1-9]" "$work/changed.log"
 sed -n 's/.* \(setting-[a-z]*\) key=\([a-z-]*\) .*/\1 \2/p' "$work/changes.err" | sort >"$work/found"
 check "all settings that may change do, and the others are named" \
     sh -c "sort '$work/expected' | diff - '$work/found' && test \$(grep -c changed '$work/found') -ge 12"
