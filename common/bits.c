@@ -114,6 +114,11 @@ void hc_bits_skip(struct hc_bits_reader *reader, unsigned bits) {
     (void)hc_bits_get(reader, bits);
 }
 
+bool hc_bits_more(const struct hc_bits_reader *reader) {
+    struct hc_bits_reader ahead = *reader;
+    return hc_bits_get(&ahead, 1) == 1;
+}
+
 bool hc_bits_done(const struct hc_bits_reader *reader) {
     return !reader->failed && reader->at == reader->size && reader->count < 8 &&
            reader->pending == 0;

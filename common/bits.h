@@ -102,6 +102,10 @@ uint64_t hc_bits_get_u64(struct hc_bits_reader *reader);
 /// Skips the next `bits` bits.
 void hc_bits_skip(struct hc_bits_reader *reader, unsigned bits);
 
+/// Whether a bit follows that is 1. So an optional end of a sequence, which begins with a 1, takes
+/// no bit where it is left out.
+bool hc_bits_more(const struct hc_bits_reader *reader);
+
 /// Whether no get has failed and only the padding of hc_bits_finish is left, less than a byte of
 /// zero bits. With this check a sequence has only one encoding.
 bool hc_bits_done(const struct hc_bits_reader *reader);

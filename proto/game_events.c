@@ -3,7 +3,7 @@
 
 #include "hindcast/check.h"
 
-enum { LAST_GROUP = 4, TICKS_GROUP = 2 };
+enum { LAST_GROUP = 4, TICKS_GROUP = 2, GAP_GROUP = 2 };
 
 /// The bits of the numbers below `count`.
 static unsigned width(uint32_t count) {
@@ -43,6 +43,26 @@ void hc_game_events_put_event(struct hc_bits_writer *bits, const struct hc_world
 
 void hc_game_events_put_end(struct hc_bits_writer *bits) {
     hc_bits_put(bits, 0, 1);
+}
+
+void hc_game_events_put_early(struct hc_bits_writer *bits, hc_tick before, hc_tick tick) {
+    HC_ASSERT(tick < before);
+    hc_bits_put(bits, 1, 1);
+    hc_bits_put_number(bits, before - tick - 1, GAP_GROUP);
+}
+
+bool hc_game_events_get_early(struct hc_bits_reader *bits, hc_tick final, hc_tick shown,
+                              hc_tick *tick) {
+    if (!hc_bits_more(bits))
+        return false;
+    hc_bits_skip(bits, 1);
+    uint32_t gap = hc_bits_get_number(bits, GAP_GROUP);
+    hc_tick oldest = hc_tick_max(final, hc_tick_back(shown, HC_GAME_EVENTS_EARLY));
+    if (*tick <= oldest || gap >= *tick - oldest - 1)
+        bits->failed = true;
+    else
+        *tick -= gap + 1;
+    return !bits->failed;
 }
 
 bool hc_game_events_get(struct hc_bits_reader *bits, hc_tick final, hc_tick *first,

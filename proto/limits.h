@@ -154,6 +154,7 @@ enum {
     HC_SNAPSHOT_INPUTS_NEAR = 8,       ///< ticks of inputs that go with a player's unit
     HC_GAME_EVENTS_TICKS = 1024,       ///< final ticks whose game events may still be sent
     HC_GAME_EVENTS_MAX = 512,          ///< game events in a snapshot
+    HC_GAME_EVENTS_EARLY = 64,         ///< ticks up to the one shown that early lists are of
     HC_SNAPSHOT_CHAIN_TICKS = 16,  ///< heads of a group, whose first snapshot has the chain hash
     HC_MARGIN_UNIT_US = 250,       ///< of a margin, rounded down
     HC_MARGIN_MAX = INT16_MAX,     ///< units of a margin, at most; at least -HC_MARGIN_MAX - 1

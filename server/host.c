@@ -498,7 +498,7 @@ bool hc_server_poll_event(struct hc_server *server, struct hc_server_event *even
 }
 
 bool hc_server_next_game_event(struct hc_server *server, struct hc_server_game_event *event) {
-    struct hc_sv_final_event next;
+    struct hc_sv_event next;
     if (!hc_sv_final_events_next(&server->replicator.final_events, &next))
         return false;
     *event = (struct hc_server_game_event){.tick = next.tick,

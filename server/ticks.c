@@ -177,7 +177,7 @@ void hc_sv_ticks_run(struct hc_server *server, uint64_t now_us) {
         hc_histogram_record(&server->stats.rewind_depth, stats->depth);
     hc_tick final = server->replicator.final;
     hc_sv_replicator_advance(&server->replicator, final_tick(server));
-    server->stats.game_events = server->replicator.final_events.end;
+    server->stats.game_events = server->replicator.final_events.ring.end;
     server->stats.remembered = server->admission.spent.counts;
     note_rounds(server, final);
     mark_due(server);

@@ -116,7 +116,8 @@ static void cancel(struct hc_cl_game_events *events, const struct hc_cl_kept_eve
 }
 
 static bool is_predicted(const struct hc_cl_kept_event *event) {
-    return event->phase == HC_CL_EVENT_PREDICTED || event->phase == HC_CL_EVENT_DELIVERED;
+    return event->phase == HC_CL_EVENT_PREDICTED || event->phase == HC_CL_EVENT_EARLY ||
+           event->phase == HC_CL_EVENT_DELIVERED;
 }
 
 /// Cancels the predicted events of decided ticks.
@@ -130,6 +131,16 @@ static void cancel_decided(struct hc_cl_game_events *events, struct hc_client_st
         cancel(events, event, stats);
         remove_at(events, i);
     }
+}
+
+/// Whether events of the kind come only once their tick is final.
+static bool is_final_only(const struct hc_cl_interpolation *interpolation, hc_game_event event) {
+    return interpolation->world->game->event_kinds[hc_game_event_kind(event)].final_only;
+}
+
+/// Whether an early list says which events of a tick are predicted.
+static bool has_early(const struct hc_cl_game_events *events, hc_tick tick) {
+    return events->early[tick % HC_GAME_EVENTS_TICKS].tick == tick;
 }
 
 /// Predicts an event unless it is predicted already.
@@ -152,12 +163,39 @@ static void predict_tick(struct hc_cl_game_events *events, const struct hc_timel
     for (; (e = hc_timeline_next_emitter(timeline, tick, e)) < entities; e++) {
         const hc_game_event *emitted = hc_timeline_events(timeline, tick, (hc_entity)e, &number);
         for (uint32_t i = 0; i < number; i++) {
+            if (is_final_only(interpolation, emitted[i]))
+                continue;
             struct hc_cl_kept_event event = {.tick = tick,
                                              .entity = (hc_entity)e,
                                              .event = emitted[i],
                                              .phase = HC_CL_EVENT_PREDICTED};
             predict(events, interpolation, &event, stats);
         }
+    }
+}
+
+/// Whether the timeline has an event at its tick.
+static bool timeline_has(const struct hc_timeline *timeline, const struct hc_cl_kept_event *event) {
+    uint32_t number;
+    const hc_game_event *emitted =
+        hc_timeline_events(timeline, event->tick, event->entity, &number);
+    for (uint32_t i = 0; i < number; i++)
+        if (emitted[i] == event->event)
+            return true;
+    return false;
+}
+
+/// Takes the events back that wait because the timeline predicted them at the tick, and that it has
+/// there no longer.
+static void take_back(struct hc_cl_game_events *events, const struct hc_timeline *timeline,
+                      hc_tick tick) {
+    for (uint32_t i = 0; i < events->count;) {
+        const struct hc_cl_kept_event *event = &events->kept[i];
+        if (event->tick == tick && event->phase == HC_CL_EVENT_PREDICTED &&
+            !timeline_has(timeline, event))
+            remove_at(events, i);
+        else
+            i++;
     }
 }
 
@@ -173,8 +211,10 @@ void hc_cl_game_events_predict(struct hc_cl_game_events *events, const struct hc
         if (changed <= events->scanned)
             continue;
         scanned = changed > scanned ? changed : scanned;
-        if (!is_decided(events, t))
-            predict_tick(events, timeline, interpolation, t, stats);
+        if (is_decided(events, t) || has_early(events, t))
+            continue;
+        take_back(events, timeline, t);
+        predict_tick(events, timeline, interpolation, t, stats);
     }
     events->scanned = scanned;
 }
@@ -218,6 +258,51 @@ static void take_event(struct hc_cl_game_events *events,
     }
 }
 
+/// Takes the early list of a tick, unless it has a newer one: `first` is the place of its first
+/// event in the snapshot. The events that wait are those in the list afterwards.
+static void take_early(struct hc_cl_game_events *events, const struct hc_cl_received *snapshot,
+                       const struct hc_cl_received_early *early, uint32_t first,
+                       const struct hc_cl_interpolation *interpolation,
+                       struct hc_client_stats *stats) {
+    hc_tick tick = early->tick, as_of = snapshot->header.as_of;
+    bool has = has_early(events, tick);
+    if (is_decided(events, tick) ||
+        (has && events->early[tick % HC_GAME_EVENTS_TICKS].as_of >= as_of))
+        return;
+    events->early[tick % HC_GAME_EVENTS_TICKS].tick = tick;
+    events->early[tick % HC_GAME_EVENTS_TICKS].as_of = as_of;
+    for (uint32_t i = 0; i < events->count; i++) // those that are not in the list stay so
+        if (events->kept[i].tick == tick && events->kept[i].phase == HC_CL_EVENT_EARLY)
+            events->kept[i].phase = HC_CL_EVENT_PREDICTED;
+    for (uint32_t i = first; i < early->end; i++) {
+        struct hc_cl_kept_event event = {.tick = tick,
+                                         .entity = snapshot->events[i].entity,
+                                         .event = snapshot->events[i].event,
+                                         .phase = HC_CL_EVENT_EARLY};
+        uint32_t place = find(events, &event);
+        if (is_final_only(interpolation, event.event))
+            continue;
+        if (place == events->count)
+            predict(events, interpolation, &event, stats);
+        else if (events->kept[place].phase == HC_CL_EVENT_PREDICTED)
+            events->kept[place].phase = HC_CL_EVENT_EARLY;
+    }
+    for (uint32_t i = 0; i < events->count;)
+        if (events->kept[i].tick == tick && events->kept[i].phase == HC_CL_EVENT_PREDICTED)
+            remove_at(events, i);
+        else
+            i++;
+}
+
+/// Takes the early lists of a snapshot.
+static void take_all_early(struct hc_cl_game_events *events, const struct hc_cl_received *snapshot,
+                           const struct hc_cl_interpolation *interpolation,
+                           struct hc_client_stats *stats) {
+    uint32_t first = snapshot->event_count;
+    for (uint32_t i = 0; i < snapshot->early_count; first = snapshot->early[i++].end)
+        take_early(events, snapshot, &snapshot->early[i], first, interpolation, stats);
+}
+
 void hc_cl_game_events_take(struct hc_cl_game_events *events, const struct hc_cl_received *snapshot,
                             const struct hc_cl_interpolation *interpolation,
                             struct hc_client_stats *stats) {
@@ -234,6 +319,7 @@ void hc_cl_game_events_take(struct hc_cl_game_events *events, const struct hc_cl
         if (events->through - t < HC_GAME_EVENTS_TICKS)
             events->listed[t % HC_GAME_EVENTS_TICKS / 64] |= UINT64_C(1) << t % 64;
     cancel_decided(events, stats);
+    take_all_early(events, snapshot, interpolation, stats);
 }
 
 void hc_cl_game_events_begin(struct hc_cl_game_events *events, struct hc_client_stats *stats) {
@@ -246,5 +332,7 @@ void hc_cl_game_events_begin(struct hc_cl_game_events *events, struct hc_client_
     events->count = 0;
     events->scanned = 0;
     events->any = false;
+    for (unsigned i = 0; i < HC_GAME_EVENTS_TICKS; i++)
+        events->early[i].tick = HC_NO_TICK;
     events->shown = (struct hc_cl_interpolation_times){.own = {.tick = 0}};
 }

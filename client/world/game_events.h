@@ -1,15 +1,21 @@
-/// The game events of a client: those that its timeline predicts, those that the server lists for
-/// each final tick, and those that are delivered and that the game has not read yet.
+/// The game events of a client: those that its timeline or the server predicts, those that the
+/// server lists for each final tick, and those that are delivered and that the game has not read
+/// yet.
 ///
-/// An event is predicted when the timeline first has it, however late. It stays predicted, even if
-/// the timeline loses it again, until a snapshot lists which events of its tick happened: then it
-/// is confirmed or cancelled, and events of the tick that were not predicted are late. Nothing more
-/// is said of that tick. A tick of which the server says nothing for HC_GAME_EVENTS_TICKS has lost
-/// its events.
+/// An event is predicted when the timeline first has it, however late, or when an early list of the
+/// server has it. Once a tick has an early list, the newest one alone says which events of the tick
+/// are predicted. A kind that waits for the final tick is never predicted.
 ///
 /// An event is delivered when its entity is shown on the way to its tick, or at once if its kind
-/// says so. Before that it waits: an event that is confirmed meanwhile is delivered as predicted
-/// and as confirmed when it is shown, and one that is cancelled meanwhile is never delivered.
+/// says so. Before that it waits, and whoever predicted it may take it back: the timeline when it
+/// simulates the tick again, the server by a newer list. Then it is never delivered.
+///
+/// Once delivered, an event stays predicted, even if it is taken back, because a rewind may bring
+/// it again, until a snapshot lists which events of its tick happened: then it is confirmed or
+/// cancelled, and events of the tick that were not predicted are late. So each is delivered once,
+/// and cancelled at most once. Nothing more is said of that tick. An event that is confirmed while
+/// it waits is delivered as predicted and as confirmed when it is shown. A tick of which the server
+/// says nothing for HC_GAME_EVENTS_TICKS has lost its events.
 #pragma once
 
 #include "client/world/interpolation.h"
@@ -27,7 +33,8 @@ enum {
 
 /// The phases of an event that is kept.
 enum hc_cl_event_phase {
-    HC_CL_EVENT_PREDICTED, ///< The event is predicted and waits to be shown.
+    HC_CL_EVENT_PREDICTED, ///< The event is predicted by the timeline and waits to be shown.
+    HC_CL_EVENT_EARLY,     ///< The event is in an early list and waits to be shown.
     HC_CL_EVENT_DELIVERED, ///< The event is predicted and delivered, and waits to be listed.
     HC_CL_EVENT_CONFIRMED, ///< The event was predicted, is listed and waits to be shown.
     HC_CL_EVENT_LATE,      ///< The event was not predicted, is listed and waits to be shown.
@@ -46,7 +53,12 @@ struct hc_cl_game_events {
     bool any;         ///< a snapshot came
     hc_tick through;  ///< the newest final tick
     uint64_t
-        listed[HC_GAME_EVENTS_TICKS / 64];  ///< final ticks that a snapshot has listed, a bit each
+        listed[HC_GAME_EVENTS_TICKS / 64]; ///< final ticks that a snapshot has listed, a bit each
+    /// The head of the newest early list of each tick, by tick, and that tick; HC_NO_TICK: the tick
+    /// has none.
+    struct {
+        hc_tick tick, as_of;
+    } early[HC_GAME_EVENTS_TICKS];
     struct hc_cl_interpolation_times shown; ///< The times of the newest hc_cl_game_events_show.
     uint32_t count;
     struct hc_cl_kept_event kept[HC_CL_EVENTS_KEPT]; ///< [count]
@@ -59,7 +71,7 @@ struct hc_cl_game_events {
 void hc_cl_game_events_begin(struct hc_cl_game_events *events, struct hc_client_stats *stats);
 
 /// Finds events that the timeline has and had not at the last call, and delivers those that are
-/// shown already.
+/// shown already. Takes back those that wait and that it has no longer.
 void hc_cl_game_events_predict(struct hc_cl_game_events *events, const struct hc_timeline *timeline,
                                const struct hc_cl_interpolation *interpolation,
                                struct hc_client_stats *stats);

@@ -269,18 +269,18 @@ static void read_lists(struct reading *reading) {
     }
 }
 
-/// Reads the events of one tick.
-static void read_tick_events(struct reading *reading, hc_tick tick) {
+/// Reads the events of one tick to the place `*count` of all events, and advances it.
+static void read_tick_events(struct reading *reading, hc_tick tick, uint32_t *count) {
     struct hc_cl_received *snapshot = &reading->reader->snapshot;
     hc_entity entity = 0;
     hc_game_event event = 0;
     for (bool first = true;
          hc_game_events_get_event(&reading->bits, reading->reader->world, first, &entity, &event);
          first = false) {
-        reading->bits.failed |= snapshot->event_count == HC_GAME_EVENTS_MAX;
+        reading->bits.failed |= *count == HC_GAME_EVENTS_MAX;
         if (reading->bits.failed)
             return;
-        snapshot->events[snapshot->event_count++] =
+        snapshot->events[(*count)++] =
             (struct hc_cl_received_event){.tick = tick, .entity = entity, .event = event};
     }
 }
@@ -292,7 +292,20 @@ static void read_events(struct reading *reading) {
                             &snapshot->event_ticks))
         return;
     for (uint32_t i = 0; i < snapshot->event_ticks && !reading->bits.failed; i++)
-        read_tick_events(reading, snapshot->events_first + i);
+        read_tick_events(reading, snapshot->events_first + i, &snapshot->event_count);
+}
+
+static void read_early_events(struct reading *reading) {
+    struct hc_cl_received *snapshot = &reading->reader->snapshot;
+    hc_tick shown = snapshot->header.tick, tick = shown + 1;
+    uint32_t count = snapshot->event_count;
+    if (reading->reader->world->game->event_kind_count == 0)
+        return;
+    while (hc_game_events_get_early(&reading->bits, snapshot->header.final, shown, &tick)) {
+        read_tick_events(reading, tick, &count);
+        snapshot->early[snapshot->early_count++] =
+            (struct hc_cl_received_early){.tick = tick, .end = count};
+    }
 }
 
 static uint32_t hash_of(const struct hc_world *world, const struct hc_cl_received *snapshot) {
@@ -314,13 +327,15 @@ enum hc_status hc_cl_snapshot_reader_decode(struct hc_cl_snapshot_reader *reader
     if (status != HC_OK)
         return status;
     snapshot->value_count = snapshot->input_count = snapshot->roster_count =
-        snapshot->forced_count = snapshot->event_count = snapshot->event_ticks = 0;
+        snapshot->forced_count = snapshot->event_count = snapshot->event_ticks =
+            snapshot->early_count = 0;
     snapshot->events_first = 0;
     hc_snapshot_get(&reading.bits, near, reader->own_count, &snapshot->header);
     read_lists(&reading);
     read_events(&reading);
     read_units(&reading);
     read_corrections(&reading);
+    read_early_events(&reading);
     if (!hc_bits_done(&reading.bits))
         return reading.missing ? HC_TOO_OLD : HC_MALFORMED;
     if (hash_of(reader->world, snapshot) != snapshot->header.hash)

@@ -23,11 +23,17 @@ struct hc_cl_received_input {
     uint8_t input[HC_INPUT_MAX]; ///< sanitized
 };
 
-/// A game event of a final tick.
+/// A game event.
 struct hc_cl_received_event {
     hc_tick tick;
     hc_entity entity;
     hc_game_event event;
+};
+
+/// A tick that is not final yet, whose game events the snapshot lists.
+struct hc_cl_received_early {
+    hc_tick tick;
+    uint32_t end; ///< The events of the tick end at this place of `events`.
 };
 
 /// A decoded snapshot, until the next is decoded.
@@ -38,9 +44,11 @@ struct hc_cl_received {
     struct hc_cl_received_input *inputs;
     struct hc_snapshot_roster *roster_changes;
     struct hc_snapshot_forced *forced;
-    hc_tick events_first;              ///< the first final tick whose events the snapshot lists
-    uint32_t event_ticks, event_count; ///< number of these ticks, and of all their events
-    struct hc_cl_received_event *events;
+    hc_tick events_first;                ///< the first final tick whose events the snapshot lists
+    uint32_t event_ticks, event_count;   ///< number of these ticks, and of all their events
+    struct hc_cl_received_event *events; ///< [event_count], then those of the early ticks
+    uint32_t early_count;
+    struct hc_cl_received_early early[HC_GAME_EVENTS_EARLY]; ///< [early_count] newest tick first
 };
 
 struct hc_cl_snapshot_reader;

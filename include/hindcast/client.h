@@ -216,7 +216,7 @@ struct hc_client_stats {
 
 /// The state of a game event for a client's game.
 enum hc_client_game_event_state {
-    HC_CLIENT_GAME_EVENT_PREDICTED, ///< to be shown now: the client has predicted it
+    HC_CLIENT_GAME_EVENT_PREDICTED, ///< to be shown now: the client or the server has predicted it
     HC_CLIENT_GAME_EVENT_LATE,      ///< to be shown now: the event happened, and was not predicted
     HC_CLIENT_GAME_EVENT_CONFIRMED, ///< a predicted event happened
     HC_CLIENT_GAME_EVENT_CANCELLED, ///< a predicted event did not happen, or was not sent
@@ -453,12 +453,14 @@ HC_API bool hc_client_show_next(const struct hc_client *client, uint64_t now_us,
 /// offset, and those of others that are shown as they were received when they are seen. Events of
 /// a kind with `at_once` do not wait for that.
 ///
-/// The server lists the events of a tick when the tick is final: all players' inputs before it have
-/// come or are refused. Then each event that was delivered as PREDICTED is CONFIRMED or CANCELLED,
-/// and those that were not predicted are LATE. A predicted event that is cancelled before it is
-/// shown is never delivered; one that is confirmed before that is delivered as PREDICTED and then
-/// as CONFIRMED. A game that shows all of PREDICTED and LATE, and takes CANCELLED ones back if it
-/// can, needs nothing more:
+/// The client predicts events itself, and the server sends those of others as it predicts them with
+/// the state that shows them, so they wait for no slow player. The server lists the events of a
+/// tick once more when the tick is final: all players' inputs before it have come or are refused.
+/// Then each event that was delivered as PREDICTED is CONFIRMED or CANCELLED, and those that were
+/// not predicted are LATE. A predicted event that is taken back before it is shown is never
+/// delivered; one that is confirmed before that is delivered as PREDICTED and then as CONFIRMED.
+/// Events of a kind with `final_only` come only then, all of them as LATE. A game that shows all of
+/// PREDICTED and LATE, and takes CANCELLED ones back if it can, needs nothing more:
 ///
 ///     struct hc_client_game_event event;
 ///     while (hc_client_next_game_event(client, now_us, &event))

@@ -130,6 +130,10 @@ struct hc_game_event_kind {
     /// A client delivers an event of the kind as soon as it knows of it, for example for a score or
     /// a log. False: when the tick of the event is shown, as is right for sounds and effects.
     bool at_once;
+    /// An event of the kind comes once, when its tick is final, and is never taken back: for a kill
+    /// feed, a score or the end of a match. It waits for the slowest player's inputs. False: it
+    /// comes as soon as it is predicted, or with the state that shows it, and may be cancelled.
+    bool final_only;
 };
 
 /// A game event as one word: its kind and its number. Within an entity and a tick, equal words are

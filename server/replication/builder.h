@@ -3,6 +3,7 @@
 /// writes from the arrays, and logs each unit and item that the datagram carries.
 #pragma once
 
+#include "server/replication/early.h"
 #include "server/replication/listing.h"
 #include "server/replication/lists.h"
 #include "server/replication/snapshot.h"
@@ -63,13 +64,15 @@ struct hc_sv_builder {
     struct hc_snapshot_forced forced[HC_SV_FORCED_RANGES];  ///< forced ranges of the snapshot
     struct hc_sv_forced_range *ranges[HC_SV_FORCED_RANGES]; ///< items of the forced ranges
     struct hc_sv_correction corrections[HC_SNAPSHOT_CORRECTIONS_MAX]; ///< of one tick
-    struct hc_sv_listing_gathered listing;                            ///< of game events
-    uint32_t room;   ///< bytes of the snapshot that the bandwidth allows
-    uint32_t limit;  ///< bytes that its units may take: the room, or more for the client's own
-    uint32_t most;   ///< The limit is at most so many bytes, by the body of the connection.
-    uint32_t chosen; ///< units
-    uint32_t inputs; ///< ticks of inputs that are sent from the tick shown on
-    uint8_t *packed; ///< [limit]
+    struct hc_sv_listing_gathered listing; ///< The final list of game events.
+    struct hc_sv_early_gathered early;     ///< The early lists.
+    uint32_t reserve; ///< The bytes at the end that no other part takes: for the early lists.
+    uint32_t room;    ///< bytes of the snapshot that the bandwidth allows
+    uint32_t limit;   ///< bytes that its units may take: the room, or more for the client's own
+    uint32_t most;    ///< The limit is at most so many bytes, by the body of the connection.
+    uint32_t chosen;  ///< units
+    uint32_t inputs;  ///< ticks of inputs that are sent from the tick shown on
+    uint8_t *packed;  ///< [limit]
     struct hc_bits_writer bits;
     struct hc_server_stats *stats; ///< of the server
 };

@@ -38,6 +38,7 @@ void hc_sv_client_connect(struct hc_sv_client *client, uint32_t cid, uint8_t ext
     hc_sv_sent_log_clear(&client->sent_log);
     hc_sv_lists_clear(client->lists);
     hc_sv_listing_clear(&client->listing);
+    hc_sv_early_clear(&client->early);
     hc_sv_interest_open(&client->interest, client->world, &client->replicator->slots);
 }
 

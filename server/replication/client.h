@@ -9,6 +9,7 @@
 #include "proto/compare.h"
 #include "proto/datagram.h"
 #include "server/replication/bandwidth.h"
+#include "server/replication/early.h"
 #include "server/replication/listing.h"
 #include "server/replication/interest.h"
 #include "server/replication/lists.h"
@@ -38,6 +39,7 @@ struct hc_sv_client {
     struct hc_sv_bandwidth bandwidth;
     struct hc_sv_sent_log sent_log;
     struct hc_sv_interest interest;
+    struct hc_sv_early early;
     struct hc_sv_listing listing;
     uint32_t round_trip;       ///< the shortest, ticks; UINT32_MAX: none yet
     bool reported;             ///< the client has reported the following two

@@ -37,7 +37,7 @@ static void check_view(struct hc_sv_replicator *replicator, struct hc_sv_client 
                             client->own_count, &sight);
     struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
     while (slot != NULL && number < end && !sight.everything) {
-        hc_unit unit = hc_sv_final_events_at(finals, number)->unit;
+        hc_unit unit = hc_sv_event_ring_at(&finals->ring, number)->unit;
         if (unit == slot->unit && hc_sv_slot_sees(slot) && !slot->shown.own &&
             slot->since <= tick && !hc_sv_interest_in_view(&sight, unit)) {
             HC_MARK("event-out-of-view");
@@ -53,7 +53,7 @@ static void check_view(struct hc_sv_replicator *replicator, struct hc_sv_client 
 void hc_sv_listing_look(struct hc_sv_replicator *replicator, struct hc_sv_client *client) {
     const struct hc_sv_final_events *finals = &replicator->final_events;
     struct hc_sv_listing *listing = &client->listing;
-    if (finals->capacity == 0)
+    if (finals->ring.capacity == 0)
         return;
     if (listing->from == HC_NO_TICK) { // the client's world begins with the tick shown
         listing->from = client->shown + 1;
@@ -100,70 +100,27 @@ static void settle(struct hc_sv_client *client, hc_sv_places gone, uint64_t list
         add_run(listing, (unsigned)__builtin_ctzll(left), listed);
 }
 
-/// Whether a client receives the events of the unit in its slot at a tick.
-static bool is_seen(const struct hc_sv_slot *slot, hc_tick tick) {
-    return hc_sv_slot_sees(slot) && (slot->shown.own || slot->since <= tick);
-}
-
-/// Events that a client sees at one tick.
-struct seen {
-    struct hc_sv_final_event *events; ///< [room]
-    uint32_t room, count;
-    bool own[HC_SV_LISTING_EVENTS]; ///< of the client's own players, or of the referee
-};
-
-/// Finds them.
-static void find_seen(const struct hc_sv_builder *builder, hc_tick tick, struct seen *seen) {
+/// Finds the events of a tick that the client sees.
+static void find_seen(const struct hc_sv_builder *builder, hc_tick tick,
+                      struct hc_sv_seen_events *seen) {
     const struct hc_sv_final_events *finals = &builder->replicator->final_events;
-    const struct hc_sv_view *view = &builder->client->interest.view;
-    const struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
-    uint64_t number = hc_sv_final_events_first(finals, tick),
-             end = hc_sv_final_events_end(finals, tick);
-    seen->count = 0;
-    while (number < end && slot != NULL && seen->count < seen->room) {
-        hc_unit unit = hc_sv_final_events_at(finals, number)->unit;
-        if (slot->unit < unit) {
-            slot = hc_sv_view_slot(view, slot->next);
-            continue;
-        }
-        if (slot->unit == unit && is_seen(slot, tick)) {
-            seen->own[seen->count] = slot->shown.own;
-            seen->events[seen->count++] = *hc_sv_final_events_at(finals, number);
-        }
-        number++;
-    }
-}
-
-/// Leaves out what does not fit into HC_SV_LISTING_BITS, the own events last. Returns how many
-/// stay.
-static uint32_t cut(const struct hc_world *world, struct seen *seen) {
-    bool keeps[HC_SV_LISTING_EVENTS];
-    uint32_t bits = 0, kept = 0;
-    for (unsigned pass = 0; pass < 2; pass++)
-        for (uint32_t i = 0; i < seen->count; i++) {
-            uint32_t more = hc_game_events_bits(world, hc_game_event_kind(seen->events[i].event));
-            if (seen->own[i] != (pass == 0))
-                continue;
-            keeps[i] = bits + more <= HC_SV_LISTING_BITS;
-            bits += keeps[i] ? more : 0;
-        }
-    for (uint32_t i = 0; i < seen->count; i++)
-        if (keeps[i])
-            seen->events[kept++] = seen->events[i];
-    return kept;
+    hc_sv_seen_events_find(&finals->ring, hc_sv_final_events_first(finals, tick),
+                           hc_sv_final_events_end(finals, tick), &builder->client->interest.view,
+                           tick, seen);
 }
 
 /// Adds the events of a tick to the gathered ones; false: there is no room for the tick.
-static bool gather_tick(struct hc_sv_builder *builder, hc_tick tick, uint32_t *used) {
-    struct seen seen;
-    seen.events = builder->listing.events + *used;
-    seen.room = HC_SV_LISTING_EVENTS - *used;
+static bool gather_tick(struct hc_sv_builder *builder, hc_tick tick) {
+    struct hc_sv_listing_gathered *gathered = &builder->listing;
+    struct hc_sv_seen_events seen;
+    seen.events = gathered->events + gathered->used;
+    seen.room = HC_SV_LISTING_EVENTS - gathered->used;
     find_seen(builder, tick, &seen);
-    if (seen.count == seen.room && *used > 0)
+    if (seen.count == seen.room && gathered->used > 0)
         return false;
-    uint32_t kept = cut(builder->world, &seen);
-    builder->listing.left_out[builder->listing.count] = (uint16_t)(seen.count - kept);
-    *used += kept;
+    uint32_t kept = hc_sv_seen_events_cut(builder->world, &seen);
+    gathered->left_out[gathered->count] = (uint16_t)(seen.count - kept);
+    gathered->used += kept;
     return true;
 }
 
@@ -171,14 +128,16 @@ static bool gather_tick(struct hc_sv_builder *builder, hc_tick tick, uint32_t *u
 /// listed: those that the client sees, or all, if they are gone.
 static uint32_t count_dropped(struct hc_sv_builder *builder, hc_tick tick) {
     const struct hc_sv_final_events *finals = &builder->replicator->final_events;
-    struct seen seen = {.events = builder->listing.events, .room = HC_SV_LISTING_EVENTS};
+    struct hc_sv_seen_events seen = {.events = builder->listing.events,
+                                     .room = HC_SV_LISTING_EVENTS};
     if (tick + HC_GAME_EVENTS_TICKS <= finals->final + 1)
         return 0; // nothing is known of it
-    if (hc_sv_final_events_first(finals, tick) < hc_sv_final_events_oldest(finals))
+    if (hc_sv_final_events_first(finals, tick) < hc_sv_event_ring_oldest(&finals->ring))
         return (uint32_t)(hc_sv_final_events_end(finals, tick) -
                           hc_sv_final_events_first(finals, tick));
     find_seen(builder, tick, &seen);
-    return tick < builder->client->listing.counted ? cut(builder->world, &seen) : seen.count;
+    return tick < builder->client->listing.counted ? hc_sv_seen_events_cut(builder->world, &seen)
+                                                   : seen.count;
 }
 
 /// Gives up the ticks before the first tick whose events are all there that the client has not
@@ -195,9 +154,8 @@ void hc_sv_listing_gather(struct hc_sv_builder *builder, hc_sv_places gone) {
     const struct hc_sv_final_events *finals = &builder->replicator->final_events;
     struct hc_sv_listing *listing = &builder->client->listing;
     uint64_t listed[WORDS];
-    uint32_t used = 0;
-    builder->listing.count = 0;
-    if (finals->capacity == 0)
+    builder->listing.count = builder->listing.used = 0;
+    if (finals->ring.capacity == 0)
         return;
     settle(builder->client, gone, listed);
     drop_old(builder, listed);
@@ -209,9 +167,9 @@ void hc_sv_listing_gather(struct hc_sv_builder *builder, hc_sv_places gone) {
         tick++;
     builder->listing.first = tick;
     for (; tick <= listing->through && !has_bit(listed, tick); tick++) {
-        if (!gather_tick(builder, tick, &used))
+        if (!gather_tick(builder, tick))
             return;
-        builder->listing.ends[builder->listing.count++] = (uint16_t)used;
+        builder->listing.ends[builder->listing.count++] = (uint16_t)builder->listing.used;
     }
 }
 
@@ -256,7 +214,7 @@ void hc_sv_listing_put(struct hc_sv_builder *builder) {
     struct hc_sv_listing *listing = &builder->client->listing;
     unsigned place = builder->client->sent_log.newest;
     uint32_t count, at = 0;
-    if (builder->replicator->final_events.capacity == 0)
+    if (builder->replicator->final_events.ring.capacity == 0)
         return;
     count = fitting(builder);
     listing->first[place] = gathered->first;

@@ -13,12 +13,8 @@
 #pragma once
 
 #include "server/replication/final_events.h"
+#include "server/replication/seen_events.h"
 #include "server/replication/sent_log.h"
-
-enum {
-    HC_SV_LISTING_BITS = 512, ///< of a tick's events for one client; those beyond are left out
-    HC_SV_LISTING_EVENTS = HC_GAME_EVENTS_MAX, ///< in a snapshot, at most
-};
 
 /// The final ticks whose events snapshots have listed for a client. Ticks are bits by tick %
 /// HC_GAME_EVENTS_TICKS.
@@ -35,10 +31,11 @@ struct hc_sv_listing {
 /// The run that a snapshot may carry.
 struct hc_sv_listing_gathered {
     hc_tick first;
+    uint32_t used;                           ///< The number of gathered events.
     uint32_t count;                          ///< ticks; 0: none
     uint16_t ends[HC_GAME_EVENTS_TICKS];     ///< of each tick in `events`
     uint16_t left_out[HC_GAME_EVENTS_TICKS]; ///< of each tick, events that it has besides
-    struct hc_sv_final_event events[HC_SV_LISTING_EVENTS];
+    struct hc_sv_event events[HC_SV_LISTING_EVENTS];
 };
 
 struct hc_sv_builder;

@@ -42,6 +42,8 @@ static size_t layout(struct hc_sv_replicator *replicator,
     used += hc_sv_roster_layout(&replicator->roster, world, base == NULL ? NULL : base + used);
     used += hc_sv_final_events_layout(&replicator->final_events, world,
                                       base == NULL ? NULL : base + used);
+    used += hc_sv_open_events_layout(&replicator->open_events, world,
+                                     base == NULL ? NULL : base + used);
     used += hc_sv_values_layout(&replicator->values, world, rows, each, slots,
                                 base == NULL ? NULL : base + used);
     used += hc_sv_slots_layout(&replicator->slots, slots, config->clients,

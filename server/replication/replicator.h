@@ -16,6 +16,7 @@
 #include "server/replication/final_events.h"
 #include "server/replication/interest.h"
 #include "server/replication/lists.h"
+#include "server/replication/open_events.h"
 
 struct hc_sv_builder;
 struct hc_sv_selection;
@@ -47,6 +48,7 @@ struct hc_sv_replicator {
     uint64_t chain; ///< the chain hash at F
     struct hc_sv_roster roster;
     struct hc_sv_final_events final_events;
+    struct hc_sv_open_events open_events;
     struct hc_sv_values values; ///< with a pin for each slot
     struct hc_sv_slots slots;
     struct hc_sv_index index;

@@ -470,7 +470,7 @@ static void put_value(struct hc_sv_builder *builder, const struct hc_sv_selectio
 static bool put_units(struct hc_sv_builder *builder) {
     struct hc_snapshot_unit units[HC_SNAPSHOT_UNITS_MAX];
     uint32_t count = name_units(builder, units);
-    builder->bits = hc_bits_writer(builder->packed, builder->limit);
+    builder->bits = hc_bits_writer(builder->packed, builder->limit - builder->reserve);
     hc_snapshot_put(&builder->bits, &builder->header);
     // The lists leave a quarter to the units; a later snapshot carries the entries left out.
     hc_snapshot_put_lists(&builder->bits, builder->header.tick, builder->room * 8 * 3 / 4,
@@ -540,9 +540,12 @@ static void gather(struct hc_sv_builder *builder, const struct hc_sv_snapshot_da
     fetch_units(builder);
     hc_sv_lists_gather(builder, gone);
     hc_sv_listing_gather(builder, gone);
+    hc_sv_early_gather(builder, gone);
+    builder->reserve = hc_sv_early_reserve(builder);
 }
 
-/// Writes what was gathered, as much as fits, and then corrections; logs all of it as sent.
+/// Writes what was gathered, as much as fits, then corrections, then the early lists, which have
+/// their own room; logs all of it as sent.
 static void write_all(struct hc_sv_builder *builder, uint32_t seq) {
     hc_sv_sent_log_begin(&builder->client->sent_log, builder->header.as_of, builder->header.tick,
                          seq);
@@ -555,6 +558,8 @@ static void write_all(struct hc_sv_builder *builder, uint32_t seq) {
     log_units(builder);
     hc_sv_lists_log(builder);
     hc_sv_corrections_put(builder);
+    builder->bits.size += builder->reserve;
+    hc_sv_early_put(builder);
 }
 
 /// Counts the snapshot and its work, and gives back what is left of the budget of extrapolations.

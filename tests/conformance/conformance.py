@@ -387,6 +387,7 @@ def play(t, snapshots):
     total["snapshots without checked hash"] = sum(not x.known for x in s.snaps)
     check("snapshots.list-game-events", total["game events"] > 0 and all(
         max(x.events) <= x.F for c in (a, b, s) for x in c.snaps if x.events), total)
+    check("snapshots.list-early-game-events", total["early game events"] > 0, total)
     print("# " + json.dumps(total))
     for c in (a, b, s, z, r):
         leave(c)

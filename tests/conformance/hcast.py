@@ -225,7 +225,7 @@ class Bits:
 
     def run(self, name, *arguments):
         """One of the standard's functions, on these bits."""
-        STANDARD["bits"] = self.u
+        STANDARD["bits"], STANDARD["more"] = self.u, lambda: self.v & 1
         return STANDARD[name](*arguments)
 
     def number(self, n, most=0xFFFFFFFF):
@@ -480,6 +480,10 @@ class Reader:
                     if base.tick > at or same and base.tick != at:
                         raise Rejected("a correction against another tick")
                 s.corrections[unit, at] = self.value(b, unit, base, at)
+        s.early = {}
+        if self.game.event_bits:
+            s.early = b.run("early_events", s.F, s.T, entities, self.game.event_bits)
+        self.count("early game events", sum(map(len, s.early.values())))
         b.end()
         s.how = self.how
         s.known = all(v.ents is not None for v in s.units.values())

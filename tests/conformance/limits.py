@@ -26,6 +26,7 @@ LIMITS = {
     "inputs / roster": "SNAPSHOT_INPUTS_SUM_MAX SNAPSHOT_ROSTER_MAX SNAPSHOT_FORCED_MAX GAME_EVENTS_MAX",
     "kinds of game events": "EVENT_KINDS_MAX EVENT_BITS_MAX EMITTED_MAX",
     "ticks from the oldest": "GAME_EVENTS_TICKS",
+    "ticks of early lists": "GAME_EVENTS_EARLY",
     "ticks from T": "SNAPSHOT_SPAN_MAX SNAPSHOT_SPAN_MAX",
     "ticks of an extrapolation": "EXTRAPOLATE_TICKS_MAX",
     "heads that a snapshot names": "SNAPSHOT_AGE_MAX",

@@ -8,7 +8,7 @@ def next_snapshot(w, **other):
              2: (AGAIN, shooter(110, 3220, 3790, 400, 400, 13, AIMED, 1, 80)), 4: (AGAIN, pickup(110, 0)), 5: (NOTHING, pickup(110, 1))}
     given = dict(as_of=111, T=110, refused_before=47, F=109, A=[109], units=units, base=108, how=LINEAR,
                  margin=(2, -67, 40), forced=[(0, 107, 2)],
-                 roster=[(2, 108, 0)], events={108: [(1, 0, 0), (2, 0, 0)]}, runs={1: [(110, [SHOT, LEFT])]},
+                 roster=[(2, 108, 0)], events={108: [(1, 0, 0), (2, 0, 0)]}, early={110: [(1, 0, 0)]}, runs={1: [(110, [SHOT, LEFT])]},
                  corrections=[(109, 1, (108, False), runner(109, 3219, shot(3), None, 70, SHOT, 1))])
     return w.snapshot(**dict(given, **other))
 
@@ -59,6 +59,7 @@ def malformed_snapshots(w):
         ("a game event of an entity that is not there", "event entity", "11111"),
         ("a game event of a kind that is not there", "event kind", "111"),
         ("game events out of their order", "event entity", low_first(3, 5)),
+        ("early events of a final tick", "gap to the early tick 110", number(2, 1)),
         ("all units of the base, by turns", "all of the base again", "0" + number(3, 5)),
         ("more units than the world has", "gap to unit 5", number(4, 6)),
         ("a unit twice", "gap to unit 5", number(4, 4)),
@@ -79,7 +80,7 @@ def malformed_snapshots(w):
 def rejected_snapshots(w):
     """They are well formed."""
     good = next_snapshot(w)
-    old = next_snapshot(w, as_of=108, T=108, refused_before=44, F=108, A=[107], base=106, forced=(), roster=(), events=None,
+    old = next_snapshot(w, as_of=108, T=108, refused_before=44, F=108, A=[107], base=106, forced=(), roster=(), events=None, early=None,
                         runs={}, corrections=(), units={0: (AGAIN, referee(108, 6995))})
     return [("another hash", next_snapshot(w, hash_off=1).bytes()), ("a head that has come", old.bytes()),
             ("a base that was never sent", instead(good, "as_of - base - 1", low_first(3, 6)).bytes())]

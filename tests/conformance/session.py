@@ -95,6 +95,7 @@ class Session:
         if snapshot:
             of = lambda unit, v: {"unit": unit, "tick": v.tick, "entities": v.ents, "input": v.inp, "age": v.age}
             more = {"fields": snapshot.fields, "values": [of(u, v) for u, v in sorted(c.last.units.items())],
+                    "early": [[tick, *event] for tick, events in c.last.early.items() for event in events],
                     "corrections": [of(u, v) for (u, _), v in c.last.corrections.items()]}
         self.note("server", "DATA", d, seq=self.seq, ack=ack, ack_bits=bits, messages=messages, **more)
 
@@ -111,7 +112,7 @@ class Session:
         self.from_client(self.inputs(104, 700, DOWN, DOWN), [RELIABLE, 1, b"from the client"])
         self.from_server([CHALLENGE, fix(8, 50)], snapshot=w.snapshot(
             106, 105, 42, 104, [104], base=103, how=LINEAR, margin=(1, 40, 40), forced=[(0, 103, 1)], roster=[(2, 104, 1), (2, 107, 0)],
-            events={103: [(2, 0, 0)], 104: []}, inputs_from=101, runs={1: [(102, [LEFT]), (105, [TURNED, SHOT]), (108, [LEFT])]}, units={
+            events={103: [(2, 0, 0)], 104: []}, early={105: [(1, 0, 0), (7, 0, 0)]}, inputs_from=101, runs={1: [(102, [LEFT]), (105, [TURNED, SHOT]), (108, [LEFT])]}, units={
                 0: (AGAIN, referee(105, 6998)), 1: (AGAIN, runner(105, 3325, shot(7), [3320, 1408, 0, 64, 11], 70, TURNED, 2)),
                 2: (AGAIN, shooter(105, 3200, 3766, 0, 400, 9, DOWN, 1, 80)), 3: (DROPPED, None), 4: (AGAIN, pickup(105, 0)),
                 5: (NOTHING, absent(105, 1))},

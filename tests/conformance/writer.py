@@ -142,7 +142,7 @@ class Writer:
 
     def snapshot(self, as_of, T, refused_before, F, A, units, base=None, how=HOLD, phase=0, ack_delay=0, chain=None,
                  forced=(), roster=(), events=None, runs={}, corrections=(), hash_off=0, margin=None,
-                 inputs_from=None):
+                 inputs_from=None, early=None):
         """`units`: by number, how it is sent and its Value. `corrections`: tick, unit, how (NOTHING, or a head and
         whether it is the same tick), Value; ascending by unit within a tick, newest tick first."""
         r, w = self.reader, Written()
@@ -177,6 +177,12 @@ class Writer:
         self.units(w, base, units)
         self.values(w, inputs_from, base, units, runs)
         self.corrections(w, as_of, T, corrections)
+        before = T + 1
+        for tick in sorted(early or {}, reverse=True):
+            w.u("early tick", 1, 1)
+            w.number("gap to the early tick %d" % tick, 2, before - tick - 1)
+            self.events_of(w, tick, early[tick])
+            before = tick
         return w
 
     def margin(self, w, margin):
@@ -205,19 +211,22 @@ class Writer:
         w.u("no more roster changes", 0, 1)
 
     def events(self, w, F, ticks):
-        entities = self.reader.units[-1][0] + len(self.reader.units[-1][1])
         w.u("game events", int(bool(ticks)), 1)
         if not ticks:
             return
         w.number("F - last", 4, F - max(ticks))
         w.number("ticks - 1", 2, len(ticks) - 1)
         for tick in sorted(ticks):
-            for entity, number, kind in ticks[tick]:
-                w.u("event of %d" % tick, 1, 1)
-                w.u("event entity", entity, (entities - 1).bit_length())
-                w.u("event kind", kind, (len(self.game.event_bits) - 1).bit_length())
-                w.u("event number", number, self.game.event_bits[kind])
-            w.u("no more of %d" % tick, 0, 1)
+            self.events_of(w, tick, ticks[tick])
+
+    def events_of(self, w, tick, events):
+        entities = self.reader.units[-1][0] + len(self.reader.units[-1][1])
+        for entity, number, kind in events:
+            w.u("event of %d" % tick, 1, 1)
+            w.u("event entity", entity, (entities - 1).bit_length())
+            w.u("event kind", kind, (len(self.game.event_bits) - 1).bit_length())
+            w.u("event number", number, self.game.event_bits[kind])
+        w.u("no more of %d" % tick, 0, 1)
 
     def units(self, w, base, units):
         before = sorted(u for u in self.reader.known.get(base, {}) if type(u) is int)

@@ -145,6 +145,21 @@ static void read_game_events(struct hc_bits_reader *bits, const struct hc_world 
     }
 }
 
+static void read_early_events(struct hc_bits_reader *bits, const struct hc_world *world,
+                              const struct hc_snapshot *header) {
+    hc_tick tick = header->tick + 1;
+    for (hc_tick before = tick; hc_game_events_get_early(bits, header->final, header->tick, &tick);
+         before = tick) {
+        hc_entity entity = 0;
+        hc_game_event event = 0;
+        HC_ASSERT(tick < before && tick > header->final &&
+                  header->tick - tick < HC_GAME_EVENTS_EARLY);
+        for (bool begins = true; hc_game_events_get_event(bits, world, begins, &entity, &event);
+             begins = false)
+            HC_ASSERT(entity < world->entities);
+    }
+}
+
 static void read_snapshot(const struct hc_body *body, const struct hc_value_codec *codec,
                           hc_tick near) {
     const struct hc_world *world = codec->world;
@@ -165,6 +180,7 @@ static void read_snapshot(const struct hc_body *body, const struct hc_value_code
     read_game_events(&bits, world, &header);
     read_units(&bits, codec, &header);
     read_corrections(&bits, codec, &header);
+    read_early_events(&bits, world, &header);
     (void)hc_bits_done(&bits);
 }
 

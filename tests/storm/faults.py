@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "faults"))
+from event_faults import EVENT_FAULTS  # noqa: E402
 from planting import Fault, check_places  # noqa: E402
 
 FAULTS = {
+    **EVENT_FAULTS,
     # ---- Inputs that are through ----
     "complete-plus-one": Fault(
         "common/timeline.c",
@@ -468,36 +470,6 @@ FAULTS = {
         "    if (hc_sv_clients_has_ended(clients, client_id, connect->client_nonce, now_us))\n",
         "    if (now_us == 0 && hc_sv_clients_has_ended(clients, client_id, connect->client_nonce, now_us))\n",
         found_by="unit_server_admission",
-    ),
-    # ---- Game events ----
-    "event-shown-again": Fault(
-        "client/world/game_events.c",
-        "an event that is predicted already is shown again when its tick is simulated again",
-        "    if (find(events, event) < events->count)\n        return;\n",
-        "",
-        found_by="scenario_game_events",
-    ),
-    "event-before-shown": Fault(
-        "client/world/game_events.c",
-        "an event is delivered before its tick is shown",
-        "    if (game->event_kinds[hc_game_event_kind(event->event)].at_once)\n",
-        "    if (game != NULL)\n",
-        found_by="scenario_game_events",
-    ),
-    "event-never-cancelled": Fault(
-        "client/world/game_events.c",
-        "a predicted event that did not happen stays",
-        "    if (event->phase == HC_CL_EVENT_DELIVERED)\n"
-        "        queue(events, HC_CLIENT_GAME_EVENT_CANCELLED, event, stats);\n",
-        "    (void)events, (void)event, (void)stats;\n",
-        found_by="scenario_game_events",
-    ),
-    "event-counted-again": Fault(
-        "server/replication/listing.c",
-        "an event that is left out counts once for each snapshot that lists its tick",
-        "        if (tick < listing->counted)\n            continue;\n",
-        "",
-        found_by="scenario_game_events",
     ),
     # ---- Lag compensation, and what is shown ----
     "shown-tick-of-own": Fault(

@@ -488,6 +488,11 @@ static const struct hc_game *game_of(struct storm_match *match) {
     uint32_t view = (uint32_t)storm_match_get(match, STORM_view);
     match->near_arena = hc_arena;
     match->near_arena.view = view != 0 ? view : hc_arena.view;
+    for (unsigned i = 0; i < hc_arena.event_kind_count; i++) {
+        match->event_kinds[i] = hc_arena.event_kinds[i];
+        match->event_kinds[i].final_only = storm_match_get(match, STORM_final_kinds) >> i & 1;
+    }
+    match->near_arena.event_kinds = match->event_kinds;
     if (storm_match_get(match, STORM_fray_ms) == 0)
         return &match->near_arena;
     match->quick_arena = (struct storm_quick_arena){
@@ -501,6 +506,7 @@ static const struct hc_game *game_of(struct storm_match *match) {
     };
     storm_quick_arena_init(&match->quick_arena);
     match->quick_arena.game.view = match->near_arena.view;
+    match->quick_arena.game.event_kinds = match->event_kinds;
     return &match->quick_arena.game;
 }
 

@@ -58,6 +58,7 @@ struct storm_match {
     struct storm_varied_game varied;      ///< the game, if its entities are shown in other ways
     struct storm_quick_arena quick_arena; ///< the game, if the plan wants it
     struct hc_game near_arena;            ///< the arena with another view
+    struct hc_game_event_kind event_kinds[HC_EVENT_KINDS_MAX]; ///< of the arena; some may wait
     struct storm_conns conns;
     struct storm_event_log log;
     struct storm_seat *seats;

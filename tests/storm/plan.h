@@ -58,6 +58,7 @@ enum {
     X(client_rate, 262144, 250000, 4000, 60000, "bytes/s that each client is sent at most")        \
     X(view, 0, 350000, 512, 4096, "of players in an arena; 0: all of a small one")                 \
     X(names, 0, 500000, 1, 1, "1: the users of the clients have names, another at each connect")   \
+    X(final_kinds, 0, 200000, 1, 31, "of game events that wait for the final tick, a bit each")    \
     X(talk, 0, 150000, 1, 40, "ticks between messages that games send; 0: they send none")         \
     X(told, 0, 125000, 1, 1, "1: all that the server sends is read, see sent_values.c")            \
     X(tame, 0, 166667, 1, 1, "1: played again without its attacks, which must hurt nobody")        \

@@ -228,10 +228,26 @@ START_TEST(flags_and_residuals_have_one_encoding) {
 }
 END_TEST
 
+START_TEST(more_follows_where_the_next_bit_is_1_and_nowhere_else) {
+    const uint8_t bytes[] = {0x05};
+    struct hc_bits_reader reader = hc_bits_reader(bytes, sizeof bytes);
+    const bool more[] = {true, false, true, false};
+    for (unsigned i = 0; i < 4; i++) {
+        ck_assert(hc_bits_more(&reader) == more[i]);
+        ck_assert_uint_eq(hc_bits_get(&reader, 1), more[i]);
+    }
+    ck_assert(hc_bits_done(&reader));
+    hc_bits_skip(&reader, 4);
+    ck_assert(!hc_bits_more(&reader)); // no bit follows
+    ck_assert(hc_bits_done(&reader));
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("bits");
     TCase *tests = tcase_create("bits");
     tcase_add_test(tests, low_bits_come_first);
+    tcase_add_test(tests, more_follows_where_the_next_bit_is_1_and_nowhere_else);
     tcase_add_test(tests, numbers_read_back_until_the_buffer_ends);
     tcase_add_test(tests, a_put_past_the_end_fails_writes_nothing_there_and_its_failure_sticks);
     tcase_add_test(tests, a_read_past_the_end_gives_zero_and_its_failure_sticks);

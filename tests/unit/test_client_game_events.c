@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 // A game whose players emit the event of kind `input - 1` in a step with an input above 0.
-enum { OWN, OTHER, PLAYERS, BEGIN = 100, NUMBER_BITS = 12, SEEN = 0, KNOWN = 1 };
+enum { OWN, OTHER, PLAYERS, BEGIN = 100, NUMBER_BITS = 12, SEEN = 0, KNOWN = 1, FINAL = 2 };
 
 static const struct hc_kind kinds[] = {BYTE_REFEREE,
                                        {"player", 1, 1, byte_fields, NULL, NULL, 0, 2}};
@@ -17,6 +17,7 @@ static const struct hc_slots owned[] = {{.kind = 1, .count = 1}};
 static const struct hc_game_event_kind event_kinds[] = {
     [SEEN] = {.name = "seen", .bits = NUMBER_BITS},
     [KNOWN] = {.name = "known", .at_once = true},
+    [FINAL] = {.name = "final", .final_only = true},
 };
 
 static bool step(struct hc_scene *scene, hc_entity self, void *out) {
@@ -42,7 +43,7 @@ static hc_entity entity_of(hc_player player) {
 
 static void set_up(void) {
     game.event_kinds = event_kinds;
-    game.event_kind_count = 2;
+    game.event_kind_count = 3;
     ck_assert_int_eq(hc_world_init(&world, &game, PLAYERS, 60, 1, NULL), HC_OK);
     struct hc_timeline_config config = hc_timeline_config_default();
     config.world = &world;
@@ -103,6 +104,30 @@ static void list(hc_tick tick, const struct hc_cl_received_event *listed, uint32
 static void list_one(hc_tick tick, hc_player player, unsigned kind) {
     struct hc_cl_received_event event = {tick, entity_of(player), hc_game_event_of(kind, 0)};
     list(tick, &event, 1);
+}
+
+/// Takes a snapshot of the head `as_of` with an early list of a tick: `kind` of OTHER, or nothing
+/// with a kind below 0.
+static void list_early(hc_tick tick, hc_tick as_of, int kind) {
+    struct hc_cl_received_event event = {tick, entity_of(OTHER),
+                                         hc_game_event_of(kind < 0 ? 0 : (unsigned)kind, 0)};
+    struct hc_cl_received snapshot = {.header = {.as_of = as_of, .tick = tick, .final = BEGIN - 1},
+                                      .events = &event,
+                                      .early_count = 1,
+                                      .early = {{.tick = tick, .end = kind >= 0}}};
+    hc_cl_game_events_take(&events, &snapshot, &interpolation, &stats);
+    hc_cl_game_events_predict(&events, timeline, &interpolation, &stats);
+}
+
+/// Simulates a past tick again, in whose step nobody emits an event any more.
+static void take_back(hc_tick tick) {
+    static const uint8_t zero;
+    for (hc_player p = 0; p < PLAYERS; p++)
+        hc_timeline_retract(timeline, p, tick - 1);
+    struct hc_entity_state state = {entity_of(OTHER), HC_ALIVE, &zero};
+    ck_assert_int_eq(hc_timeline_put_state(timeline, tick, tick, &state, 1), HC_OK);
+    hc_timeline_resimulate(timeline);
+    hc_cl_game_events_predict(&events, timeline, &interpolation, &stats);
 }
 
 static void expect(enum hc_client_game_event_state state, hc_tick tick, hc_player player) {
@@ -239,6 +264,99 @@ START_TEST(event_without_a_place_is_delivered_when_it_is_listed) {
 }
 END_TEST
 
+START_TEST(event_that_the_timeline_takes_back_before_it_is_shown_is_not_delivered) {
+    show(BEGIN, 5);
+    hc_tick tick = predict(OTHER, SEEN);
+    take_back(tick);
+    show(tick + 20, 5);
+    expect_none();
+    list(tick, NULL, 0);
+    expect_none();
+
+    tick = predict(OTHER, SEEN); // delivered before it is taken back
+    expect(HC_CLIENT_GAME_EVENT_PREDICTED, tick, OTHER);
+    take_back(tick);
+    expect_none();
+    list(tick, NULL, 0);
+    expect(HC_CLIENT_GAME_EVENT_CANCELLED, tick, OTHER);
+    expect_none();
+}
+END_TEST
+
+START_TEST(early_event_is_delivered_when_it_is_shown_and_once) {
+    const hc_tick tick = BEGIN + 3;
+    show(BEGIN, 5);
+    list_early(tick, tick, SEEN);
+    list_early(tick, tick + 1, SEEN);
+    list_early(tick, tick + 1, KNOWN); // the same snapshot cannot come again, nor say otherwise
+    expect_none();
+    show(tick + 4, 5);
+    expect(HC_CLIENT_GAME_EVENT_PREDICTED, tick, OTHER);
+    list_early(tick, tick + 2, SEEN);
+    list_one(tick, OTHER, SEEN);
+    expect(HC_CLIENT_GAME_EVENT_CONFIRMED, tick, OTHER);
+    list_early(tick, tick + 3, SEEN); // of a tick that is decided
+    show(tick + 20, 5);
+    expect_none();
+    ck_assert_uint_eq(stats.game_events_predicted, 1);
+}
+END_TEST
+
+START_TEST(newer_early_list_replaces_an_older_one_in_any_order) {
+    const hc_tick tick = BEGIN + 3;
+    show(BEGIN, 5);
+    list_early(tick, tick, SEEN);
+    list_early(tick, tick + 2, -1);
+    list_early(tick, tick + 1, SEEN); // overtaken
+    show(tick + 20, 5);
+    expect_none();
+    list_early(tick, tick + 3, SEEN); // a rewind has brought it again
+    expect(HC_CLIENT_GAME_EVENT_PREDICTED, tick, OTHER);
+    list_early(tick, tick + 4, -1);
+    list_early(tick, tick + 5, SEEN);
+    list_early(tick, tick + 6, -1);
+    expect_none();
+    list(tick, NULL, 0);
+    expect(HC_CLIENT_GAME_EVENT_CANCELLED, tick, OTHER);
+    expect_none();
+}
+END_TEST
+
+START_TEST(early_list_decides_against_the_own_prediction) {
+    show(BEGIN, 5);
+    hc_tick tick = predict(OTHER, SEEN);
+    list_early(tick, tick, -1);
+    show(tick + 20, 5);
+    expect_none();
+    tick = predict(OWN, SEEN); // at a tick without a list
+    expect(HC_CLIENT_GAME_EVENT_PREDICTED, tick, OWN);
+}
+END_TEST
+
+START_TEST(event_of_a_kind_that_waits_for_the_final_tick_is_never_predicted) {
+    show(BEGIN, 5);
+    hc_tick tick = predict(OTHER, FINAL);
+    list_early(tick, tick, FINAL);
+    show(tick + 20, 5);
+    expect_none();
+    list_one(tick, OTHER, FINAL);
+    expect(HC_CLIENT_GAME_EVENT_LATE, tick, OTHER);
+    expect_none();
+}
+END_TEST
+
+START_TEST(early_lists_of_a_connection_are_forgotten_with_it) {
+    const hc_tick tick = BEGIN + 3;
+    show(BEGIN, 5);
+    list_early(tick, tick + 9, SEEN);
+    hc_cl_game_events_begin(&events, &stats);
+    show(tick + 20, 5);
+    expect_none();
+    list_early(tick, tick, SEEN);
+    expect(HC_CLIENT_GAME_EVENT_PREDICTED, tick, OTHER);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("client game events");
     TCase *tests = tcase_create("client game events");
@@ -250,6 +368,12 @@ int main(void) {
     tcase_add_test(tests, event_that_was_not_predicted_waits_only_if_its_tick_is_not_shown_yet);
     tcase_add_test(tests, new_connection_delivers_what_was_listed_and_cancels_what_was_delivered);
     tcase_add_test(tests, event_without_a_place_is_delivered_when_it_is_listed);
+    tcase_add_test(tests, event_that_the_timeline_takes_back_before_it_is_shown_is_not_delivered);
+    tcase_add_test(tests, early_event_is_delivered_when_it_is_shown_and_once);
+    tcase_add_test(tests, newer_early_list_replaces_an_older_one_in_any_order);
+    tcase_add_test(tests, early_list_decides_against_the_own_prediction);
+    tcase_add_test(tests, event_of_a_kind_that_waits_for_the_final_tick_is_never_predicted);
+    tcase_add_test(tests, early_lists_of_a_connection_are_forgotten_with_it);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -66,6 +66,55 @@ START_TEST(a_snapshot_without_events_takes_one_bit) {
 }
 END_TEST
 
+START_TEST(early_ticks_descend_up_to_the_padding) {
+    enum { SHOWN = FINAL + 20 };
+    const hc_tick ticks[] = {SHOWN, SHOWN - 1, SHOWN - 9};
+    hc_tick tick = SHOWN + 1;
+    hc_entity entity = 0;
+    hc_game_event event = 0;
+    struct hc_bits_reader in = written();
+    ck_assert(!hc_game_events_get_early(&in, FINAL, SHOWN, &tick)); // without any, no bit
+    ck_assert(hc_bits_done(&in));
+    for (unsigned i = 0; i < 3; i++) {
+        hc_game_events_put_early(&out, i == 0 ? SHOWN + 1 : ticks[i - 1], ticks[i]);
+        if (i != 1) // the events of this tick are taken back
+            hc_game_events_put_event(&out, &world, 2, hc_game_event_of(HC_ARENA_EVENT_HIT, 3));
+        hc_game_events_put_end(&out);
+    }
+    in = written();
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert(hc_game_events_get_early(&in, FINAL, SHOWN, &tick));
+        ck_assert_uint_eq(tick, ticks[i]);
+        ck_assert(hc_game_events_get_event(&in, &world, true, &entity, &event) == (i != 1));
+        ck_assert(i == 1 || !hc_game_events_get_event(&in, &world, false, &entity, &event));
+    }
+    ck_assert(!hc_game_events_get_early(&in, FINAL, SHOWN, &tick));
+    ck_assert(hc_bits_done(&in));
+}
+END_TEST
+
+/// Whether an early list of `tick`, of a snapshot that shows `shown`, is refused.
+static bool refuses_early(hc_tick final, hc_tick shown, hc_tick tick) {
+    hc_tick read = shown + 1;
+    out = hc_bits_writer(room, sizeof room);
+    hc_game_events_put_early(&out, shown + 1, tick);
+    hc_game_events_put_end(&out);
+    struct hc_bits_reader in = written();
+    return !hc_game_events_get_early(&in, final, shown, &read) && in.failed;
+}
+
+START_TEST(early_lists_of_final_and_old_ticks_are_refused) {
+    ck_assert(!refuses_early(FINAL, FINAL + 2, FINAL + 1));
+    ck_assert(refuses_early(FINAL, FINAL + 2, FINAL));
+    ck_assert(refuses_early(FINAL, FINAL, FINAL));
+    ck_assert(refuses_early(FINAL + 9, FINAL, FINAL));
+    ck_assert(!refuses_early(FINAL, FINAL + 500, FINAL + 501 - HC_GAME_EVENTS_EARLY));
+    ck_assert(refuses_early(FINAL, FINAL + 500, FINAL + 500 - HC_GAME_EVENTS_EARLY));
+    ck_assert(!refuses_early(0, 2, 1));
+    ck_assert(refuses_early(0, 2, 0));
+}
+END_TEST
+
 /// Whether a tick with these two events is refused.
 static bool refuses(hc_entity a, hc_game_event x, hc_entity b, hc_game_event y) {
     hc_entity entity = 0;
@@ -131,6 +180,8 @@ int main(void) {
     tcase_add_test(tests, a_snapshot_without_events_takes_one_bit);
     tcase_add_test(tests, events_out_of_order_are_refused);
     tcase_add_test(tests, ticks_too_old_or_before_the_first_are_refused);
+    tcase_add_test(tests, early_ticks_descend_up_to_the_padding);
+    tcase_add_test(tests, early_lists_of_final_and_old_ticks_are_refused);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

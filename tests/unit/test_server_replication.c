@@ -21,6 +21,7 @@ enum {
     SHOWN_BACK = 20, ///< ticks before the head that the client still shows
 };
 
+static struct hc_game game; ///< the arena
 static struct hc_world world;
 static struct hc_timeline *timeline;
 static struct hc_sv_replicator replicator;
@@ -80,7 +81,7 @@ static void set_up_of(uint16_t count) {
     late = 1;
     room_most = UINT32_MAX;
     body_max = HC_DATA_BODY_MAX;
-    ck_assert_int_eq(hc_world_init(&world, &hc_arena, players, RATE, 1, NULL), HC_OK);
+    ck_assert_int_eq(hc_world_init(&world, &game, players, RATE, 1, NULL), HC_OK);
     struct hc_timeline_config config = hc_timeline_config_default();
     config.world = &world;
     timeline = hc_timeline_create(&config);
@@ -108,11 +109,19 @@ static void set_up_of(uint16_t count) {
 }
 
 static void set_up(void) {
+    game = hc_arena;
     set_up_of(FEW);
 }
 
 static void set_up_crowd(void) {
+    game = hc_arena;
     set_up_of(CROWD);
+}
+
+static void set_up_seeing_all(void) {
+    game = hc_arena;
+    game.view = 0;
+    set_up_of(FEW);
 }
 
 static void tear_down(void) {
@@ -459,6 +468,117 @@ START_TEST(every_other_snapshot_of_a_crowd_is_whole_and_a_player_that_turns_is_s
 }
 END_TEST
 
+// ---- Early lists --------------------------------------------------------------------------------
+
+enum { TICKS = 512, LISTED_MAX = 64, LATE_BY = 6, STANDING = 3 };
+
+/// The newest early list of each tick that the client has received, ring by tick.
+static struct list {
+    hc_tick tick;
+    uint32_t count;
+    struct hc_cl_received_event events[LISTED_MAX];
+} lists[TICKS];
+static uint32_t sent_lists; ///< all that the client has received
+
+static void take_lists(const struct hc_cl_received *received) {
+    uint32_t at = received->event_count;
+    for (uint32_t i = 0; i < received->early_count; i++) {
+        struct list *list = &lists[received->early[i].tick % TICKS];
+        *list = (struct list){.tick = received->early[i].tick};
+        for (; at < received->early[i].end; at++)
+            list->events[list->count++] = received->events[at];
+    }
+    sent_lists += received->early_count;
+}
+
+/// Whether the newest list of a tick is what the timeline has. Without a list nothing happened.
+static bool is_listed(hc_tick tick) {
+    const struct list *list = &lists[tick % TICKS];
+    uint32_t at = 0, count;
+    for (uint32_t e = 0; (e = hc_timeline_next_emitter(timeline, tick, e)) < world.entities; e++) {
+        const hc_game_event *events = hc_timeline_events(timeline, tick, (hc_entity)e, &count);
+        for (uint32_t i = 0; i < count; i++, at++)
+            if (list->tick != tick || at >= list->count || list->events[at].entity != e ||
+                list->events[at].event != events[i])
+                return false;
+    }
+    return list->tick != tick || at == list->count;
+}
+
+/// A tick in which the inputs of the late player come LATE_BY ticks late, and `own` says whether
+/// those of the client come.
+static void pass_late(bool own) {
+    struct hc_arena_input input = {.move_x = (int8_t)(hc_rng_below(&rng, 3) - 1),
+                                   .aim = (uint8_t)hc_rng_below(&rng, 256),
+                                   .fire = (uint8_t)hc_rng_below(&rng, 2)};
+    if (head() > LATE_BY)
+        ck_assert_int_eq(hc_timeline_put_input(timeline, LATE, head() - LATE_BY, &input), HC_OK);
+    for (hc_player p = 0; p < players; p++)
+        if (p != LATE && (p != 0 || own))
+            ck_assert_int_eq(hc_timeline_put_input(timeline, p, head(), &input), HC_OK);
+    hc_timeline_advance(timeline);
+    hc_sv_replicator_advance(&replicator, hc_tick_back(head(), SHOWN_BACK));
+}
+
+static void begin_lists(void) {
+    sent_lists = 0;
+    for (unsigned i = 0; i < TICKS; i++)
+        lists[i].tick = HC_NO_TICK;
+    struct sent first = send_snapshot(); // what is listed is of later ticks
+    ack(&first);
+}
+
+START_TEST(early_lists_say_what_the_timeline_has_of_each_open_tick_after_each_rewind) {
+    uint32_t ticks = 0, all = 0;
+    begin_lists();
+    for (unsigned i = 0; i < 400; i++) {
+        pass_late(true);
+        struct sent sent = send_snapshot();
+        const struct hc_cl_received *received = receive(&sent);
+        take_lists(received);
+        hc_sv_client_acked(&client, sent.seq);
+        ck_assert_uint_eq(received->header.tick, head());
+        for (hc_tick t = hc_tick_max(replicator.final, 1) + 1; t <= head(); t++)
+            ck_assert_msg(is_listed(t), "tick %u at the head %u", t, head());
+        ticks += lists[head() % TICKS].tick == head();
+        all += hc_timeline_events_changed(timeline, head()) > 0;
+    }
+    ck_assert_uint_gt(ticks, 30);
+    ck_assert_uint_gt(sent_lists, ticks + 20); // rewinds have changed some
+    ck_assert_uint_le(ticks, all);             // and others have none
+}
+END_TEST
+
+START_TEST(early_list_comes_with_the_state_of_its_tick_and_again_if_it_is_lost) {
+    uint32_t stood = 0, lost = 0;
+    begin_lists();
+    for (unsigned i = 0; i < 600; i++) {
+        bool clean = i >= 560, standing = !clean && i % 9 < STANDING;
+        static const struct hc_arena_input none;
+        for (hc_tick t = hc_tick_back(head(), STANDING); t < head() && !standing; t++)
+            hc_timeline_put_input(timeline, 0, t, &none); // the own inputs that did not come
+        pass_late(!standing);
+        struct sent sent = send_snapshot();
+        if (clean || hc_rng_below(&rng, 3) != 0) {
+            const struct hc_cl_received *received = receive(&sent);
+            hc_tick tick = received->header.tick;
+            take_lists(received);
+            ck_assert_msg(tick <= replicator.final || is_listed(tick), "tick %u", tick);
+            stood += tick < head();
+            hc_sv_client_acked(&client, sent.seq);
+        } else {
+            lost++;
+        }
+        for (uint32_t s = 1; s + HC_LOST_AFTER <= seq; s++)
+            hc_sv_client_lost(&client, s);
+    }
+    for (hc_tick t = replicator.final + 1; t <= head(); t++)
+        ck_assert_msg(is_listed(t), "tick %u at the head %u", t, head());
+    ck_assert_uint_gt(stood, 50);
+    ck_assert_uint_gt(lost, 100);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("server replication");
     TCase *tc = tcase_create("replication");
@@ -482,6 +602,11 @@ int main(void) {
         tc, every_other_snapshot_of_a_crowd_is_whole_and_a_player_that_turns_is_sent_at_once);
     tcase_add_test(tc, every_value_is_read_as_the_timeline_has_it);
     tcase_add_test(tc, a_snapshot_fits_into_the_body_of_its_connection);
+    suite_add_tcase(suite, tc);
+    tc = tcase_create("early lists");
+    tcase_add_checked_fixture(tc, set_up_seeing_all, tear_down);
+    tcase_add_test(tc, early_lists_say_what_the_timeline_has_of_each_open_tick_after_each_rewind);
+    tcase_add_test(tc, early_list_comes_with_the_state_of_its_tick_and_again_if_it_is_lost);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }

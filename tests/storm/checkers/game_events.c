@@ -86,6 +86,9 @@ static void take_shown(struct storm_match *match, struct game_events *all, unsig
             continue; // the one before of this event may have been dropped unread
         bool happened = hc_event_record_get(&all->happened, event.tick, event.entity, event.kind,
                                             event.number) != 0;
+        bool waits = hc_client_world(core)->game->event_kinds[event.kind].final_only;
+        if (fault == NULL && waits && event.state != HC_CLIENT_GAME_EVENT_LATE)
+            fault = "of a kind that waits for the final tick";
         if (fault == NULL && !happened &&
             (event.state == HC_CLIENT_GAME_EVENT_LATE ||
              event.state == HC_CLIENT_GAME_EVENT_CONFIRMED))

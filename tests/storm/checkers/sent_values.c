@@ -86,6 +86,39 @@ static void check_roster(struct storm_match *match, const struct storm_conn *con
     }
 }
 
+/// Whether the server has the event at its newest head.
+static bool happens(const struct hc_timeline *server, const struct hc_cl_received_event *event) {
+    uint32_t count;
+    const hc_game_event *events = hc_timeline_events(server, event->tick, event->entity, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (events[i] == event->event)
+            return true;
+    return false;
+}
+
+/// The early lists are of ticks that are not final, and say nothing that is not so at this head,
+/// that the client does not see, or that waits for the final tick.
+static void check_early(struct storm_match *match, const struct storm_conn *conn,
+                        const struct hc_cl_received *received) {
+    const struct hc_timeline *server = storm_match_timeline(match);
+    const struct hc_world *world = match->units.world;
+    uint32_t first = received->event_count;
+    for (uint32_t i = 0; i < received->early_count; first = received->early[i++].end)
+        for (uint32_t at = first; at < received->early[i].end; at++) {
+            const struct hc_cl_received_event *event = &received->events[at];
+            unsigned kind = hc_game_event_kind(event->event);
+            if (event->tick <= received->header.final || event->tick > received->header.tick)
+                storm_wrong(match, "sent", event->tick, conn->seat, "is sent a wrong early tick");
+            else if (!happens(server, event))
+                storm_wrong(match, "sent", event->tick, conn->seat, "is sent a wrong early event");
+            if (world->game->event_kinds[kind].final_only)
+                storm_wrong(match, "sent", event->tick, conn->seat, "is sent an event too early");
+            if (storm_unit_hidden(match, conn, hc_unit_of(world, event->entity), event->tick))
+                storm_wrong(match, "interest", event->tick, conn->seat,
+                            "is sent an event out of its view");
+        }
+}
+
 static void check_header(struct storm_match *match, const struct storm_conn *conn,
                          const struct hc_snapshot *header) {
     const struct hc_server *host = hc_sim_host(match->sim);
@@ -134,6 +167,7 @@ static void host_sent(struct storm_match *match, void *state, unsigned client,
     check_header(match, conn, &received->header);
     check_inputs(match, conn, received);
     check_roster(match, conn, received);
+    check_early(match, conn, received);
     for (uint32_t i = 0; i < received->value_count; i++)
         if (!received->values[i].dropped)
             check_value(match, conn, &received->values[i]);
