@@ -162,7 +162,7 @@ static void check_seen(struct hc_sv_interest *interest, const struct hc_sv_inter
         if (between)
             hc_sv_slot_out_of_view(slot, tick);
         else
-            hc_sv_slot_hide(slot);
+            hc_sv_slot_hide(slot, tick);
     }
 }
 

@@ -22,7 +22,7 @@ void hc_sv_listing_clear(struct hc_sv_listing *listing) {
     listing->carried = 0;
 }
 
-/// Raises `since` of the seen units that have events at `tick` and are out of view there.
+/// Notes the units that have events at `tick` and are out of view there, by its final states.
 static void check_view(struct hc_sv_replicator *replicator, struct hc_sv_client *client,
                        hc_tick tick) {
     const struct hc_sv_final_events *finals = &replicator->final_events;
@@ -38,10 +38,12 @@ static void check_view(struct hc_sv_replicator *replicator, struct hc_sv_client 
     struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
     while (slot != NULL && number < end && !sight.everything) {
         hc_unit unit = hc_sv_event_ring_at(&finals->ring, number)->unit;
-        if (unit == slot->unit && hc_sv_slot_sees(slot) && !slot->shown.own &&
-            slot->since <= tick && !hc_sv_interest_in_view(&sight, unit)) {
+        if (unit == slot->unit && hc_sv_slot_saw(slot, tick) &&
+            !hc_sv_interest_in_view(&sight, unit)) {
             HC_MARK("event-out-of-view");
-            hc_sv_slot_out_of_view(slot, tick + 1);
+            if (hc_sv_slot_sees(slot) && slot->since <= tick)
+                hc_sv_slot_out_of_view(slot, tick + 1);
+            hc_sv_slot_cut(slot, tick);
         }
         if (unit <= slot->unit)
             number++;

@@ -3,11 +3,6 @@
 
 #include "proto/game_events.h"
 
-/// Whether a client receives the events of the unit in its slot at a tick.
-static bool is_seen(const struct hc_sv_slot *slot, hc_tick tick) {
-    return hc_sv_slot_sees(slot) && (slot->shown.own || slot->since <= tick);
-}
-
 void hc_sv_seen_events_find(const struct hc_sv_event_ring *ring, uint64_t first, uint64_t end,
                             const struct hc_sv_view *view, hc_tick tick,
                             struct hc_sv_seen_events *seen) {
@@ -20,8 +15,8 @@ void hc_sv_seen_events_find(const struct hc_sv_event_ring *ring, uint64_t first,
             slot = hc_sv_view_slot(view, slot->next);
             continue;
         }
-        if (slot->unit == unit && is_seen(slot, tick)) {
-            seen->own[seen->count] = slot->shown.own;
+        if (slot->unit == unit && hc_sv_slot_saw(slot, tick)) {
+            seen->own[seen->count] = hc_sv_slot_sees(slot) && slot->shown.own;
             seen->events[seen->count++] = *hc_sv_event_ring_at(ring, number);
         }
         number++;

@@ -17,8 +17,8 @@ struct hc_sv_seen_events {
     bool own[HC_SV_LISTING_EVENTS]; ///< of the client's own players, or of the referee
 };
 
-/// Finds the events with the numbers [first, end), all of `tick`, of units that the client has seen
-/// since that tick at the latest: as many as there is room for.
+/// Finds the events with the numbers [first, end), all of `tick`, of units that the client saw at
+/// that tick: as many as there is room for.
 void hc_sv_seen_events_find(const struct hc_sv_event_ring *ring, uint64_t first, uint64_t end,
                             const struct hc_sv_view *view, hc_tick tick,
                             struct hc_sv_seen_events *seen);

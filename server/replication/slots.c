@@ -40,6 +40,7 @@ uint32_t hc_sv_slots_take(struct hc_sv_slots *slots, uint32_t held) {
     slot->since = HC_NO_TICK;
     slot->shown.own = false;
     slot->score = 0;
+    slot->left.since = slot->left.until = 0;
     hc_sv_items_begin(&slot->items);
     return number;
 }
@@ -64,6 +65,12 @@ void hc_sv_slot_out_of_view(struct hc_sv_slot *slot, hc_tick since) {
     slot->since = hc_tick_max(slot->since, since);
 }
 
-void hc_sv_slot_hide(struct hc_sv_slot *slot) {
+void hc_sv_slot_hide(struct hc_sv_slot *slot, hc_tick tick) {
+    slot->left.since = slot->since;
+    slot->left.until = hc_tick_max(slot->since, tick);
     slot->since = HC_NO_TICK;
+}
+
+void hc_sv_slot_cut(struct hc_sv_slot *slot, hc_tick tick) {
+    slot->left.until = hc_tick_min(slot->left.until, hc_tick_max(slot->left.since, tick));
 }

@@ -31,7 +31,8 @@ struct hc_sv_slot_name {
 /// Each part has one writer, after the pool has begun all of them:
 ///
 ///     next, unit   view.c
-///     since        hc_sv_slot_see, hc_sv_slot_out_of_view and hc_sv_slot_hide, for interest
+///     since, left  hc_sv_slot_see, hc_sv_slot_out_of_view and hc_sv_slot_hide, for interest; and
+///                  hc_sv_slot_cut
 ///     shown        look.c
 ///     score        snapshot.c, by the functions of priority.h
 ///     items        sent_log.c
@@ -45,6 +46,9 @@ struct hc_sv_slot {
     uint32_t score; ///< see priority.h
     struct hc_sv_items items;
     struct hc_sv_slot_name name;
+    struct {
+        hc_tick since, until;
+    } left; ///< The unit was in view at the ticks [since, until) before it last left; equal: never.
 };
 
 _Static_assert(offsetof(struct hc_sv_slot, items.value_ids) <= 64,
@@ -92,5 +96,15 @@ void hc_sv_slot_see(struct hc_sv_slot *slot, hc_tick since);
 /// snapshots come in any order, so an earlier `since` than the present one changes nothing.
 void hc_sv_slot_out_of_view(struct hc_sv_slot *slot, hc_tick since);
 
-/// The unit leaves the client's interest set.
-void hc_sv_slot_hide(struct hc_sv_slot *slot);
+/// The unit leaves the client's interest set: it is out of view at `tick`.
+void hc_sv_slot_hide(struct hc_sv_slot *slot, hc_tick tick);
+
+/// The unit was out of view at `tick` and counts as in view before it only, in the time before it
+/// left.
+void hc_sv_slot_cut(struct hc_sv_slot *slot, hc_tick tick);
+
+/// Whether the unit was in view at a tick, without a time out of view that began before the tick.
+static inline bool hc_sv_slot_saw(const struct hc_sv_slot *slot, hc_tick tick) {
+    return (hc_sv_slot_sees(slot) && (slot->shown.own || slot->since <= tick)) ||
+           (slot->left.since <= tick && tick < slot->left.until);
+}

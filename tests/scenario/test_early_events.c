@@ -242,6 +242,25 @@ START_TEST(each_event_is_delivered_once_and_the_final_list_stands_over_bad_links
 }
 END_TEST
 
+START_TEST(event_that_was_in_view_is_not_cancelled_because_its_unit_has_left) {
+    struct hc_game near = hc_arena;
+    near.view = 1500;
+    struct match *match = play((struct plan){.game = &near, .lags = true}, false);
+    uint64_t confirmed = 0, revoked = 0;
+    for (unsigned i = 0; i < CLIENTS; i++)
+        for (uint32_t k = 0; k < match->count; k++) {
+            const struct hc_server_game_event *event = &match->happened[k];
+            uint8_t flags = hc_event_record_get(&match->clients[i], event->tick, event->entity,
+                                                event->kind, event->number);
+            confirmed += (flags & HC_EVENT_CONFIRMED) != 0;
+            revoked += (flags & HC_EVENT_CANCELLED) != 0;
+        }
+    ck_assert_uint_gt(confirmed, 300);
+    ck_assert_uint_le(revoked * 200, confirmed);
+    end(match);
+}
+END_TEST
+
 /// The arena, in which a hit, and what follows from it, waits until its tick is final.
 static struct hc_game with_final_hits(struct hc_game_event_kind kinds[HC_EVENT_KINDS_MAX]) {
     struct hc_game game = seen_by_all();
@@ -293,6 +312,7 @@ int main(void) {
     tcase_add_loop_test(tests, events_of_good_players_come_as_early_as_without_a_laggard, 0, 2);
     tcase_add_loop_test(
         tests, each_event_is_delivered_once_and_the_final_list_stands_over_bad_links, 0, 3);
+    tcase_add_test(tests, event_that_was_in_view_is_not_cancelled_because_its_unit_has_left);
     tcase_add_test(tests, event_of_a_kind_that_waits_comes_once_and_when_its_tick_is_final);
     tcase_add_test(tests, match_without_events_takes_no_byte_for_early_ones);
     suite_add_tcase(suite, tests);
