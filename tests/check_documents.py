@@ -119,7 +119,7 @@ KINDS = {"SUM": "", "GAUGE": ", now", "MAX": ", most", "HISTOGRAM": ", histogram
 
 def counter_lists():
     """The name of each list of counters, and its rows: (kind, unit, key, sentence)."""
-    row = r'X\([\w.]+, (\w+), "([^"]*)", "([^"]*)",\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)'
+    row = r'X\([\w.]+, (\w+), "([^"]*)", "([^"]*)",\s*((?:"(?:[^"\\]|\\.)*"\s*)+)(?:,\s*(?:LESS|MORE))?\)'
     public = sorted(os.listdir(os.path.join(ROOT, "include/hindcast")))
     for header in ["include/hindcast/" + name for name in public] + \
             ["common/programs/daemon_counters.h", "client/bots/counters.h", "client/programs/counters.h"]:

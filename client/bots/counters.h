@@ -7,28 +7,28 @@
 /// Of hc_cl_fleet_ends: clients by how they ended.
 #define HC_CL_ENDS_COUNTERS(X)                                                                     \
     X(accepted, SUM, "clients", "client.accepted", "Clients that were admitted.")                  \
-    X(left, SUM, "clients", "client.left", "Clients that played to the end and left.")             \
+    X(left, SUM, "clients", "client.left", "Clients that played to the end and left.", MORE)       \
     X(cut_off, SUM, "clients", "client.cut_off",                                                   \
-      "Clients that were admitted, and received nothing just before the end.")                     \
+      "Clients that were admitted, and received nothing just before the end.", LESS)               \
     X(denied, SUM, "clients", "client.denied",                                                     \
-      "Clients that the server denied, or that are of another build.")                             \
+      "Clients that the server denied, or that are of another build.", LESS)                       \
     X(closed, SUM, "clients", "client.closed_by_server",                                           \
-      "Clients whose connection the server closed.")                                               \
+      "Clients whose connection the server closed.", LESS)                                         \
     X(desynced, SUM, "clients", "client.desynced",                                                 \
-      "Clients that computed another world than the server, and left.")                            \
+      "Clients that computed another world than the server, and left.", LESS)                      \
     X(timeout, SUM, "clients", "client.timeouts",                                                  \
-      "Clients to which the server sent nothing, or no more.")                                     \
+      "Clients to which the server sent nothing, or no more.", LESS)                               \
     X(failed, SUM, "clients", "client.failed",                                                     \
-      "Clients that could not be started, because there was no memory.")
+      "Clients that could not be started, because there was no memory.", LESS)
 
 /// Of hc_cl_due_snapshots: snapshots of sessions that have ended.
 #define HC_CL_DUE_COUNTERS(X)                                                                      \
     X(sessions, SUM, "sessions", "load.snapshots.sessions",                                        \
       "Sessions whose snapshots were counted.")                                                    \
     X(incomplete, SUM, "sessions", "load.snapshots.sessions_incomplete",                           \
-      "Of those, sessions that lack more than 0.5 % and three.")                                   \
+      "Of those, sessions that lack more than 0.5 % and three.", LESS)                             \
     X(starved, SUM, "sessions", "load.snapshots.sessions_starved",                                 \
-      "Of those, sessions that lack more than 5 % and three.")                                     \
+      "Of those, sessions that lack more than 5 % and three.", LESS)                               \
     X(due, SUM, "snapshots", "load.snapshots.due", "Snapshots that were due.")                     \
     X(received, SUM, "snapshots", "load.snapshots.received", "Snapshots that arrived.")            \
     X(lost, SUM, "snapshots", "load.snapshots.lost_on_link",                                       \
@@ -49,11 +49,13 @@
 
 /// Of hc_cl_fleet_result.
 #define HC_CL_RUN_COUNTERS(X)                                                                      \
-    X(join_us, HISTOGRAM, "ms", "load.join_ms", "Time from a client's first HELLO to its ACCEPT.") \
+    X(join_us, HISTOGRAM, "ms", "load.join_ms", "Time from a client's first HELLO to its ACCEPT.", \
+      LESS)                                                                                        \
     X(snapshot_age_us, HISTOGRAM, "ms", "snapshot_age_ms",                                         \
-      "Time since the newest snapshot arrived, at each tick of each client that plays.")           \
+      "Time since the newest snapshot arrived, at each tick of each client that plays.", LESS)     \
     X(input_delay, HISTOGRAM, "ticks", "client.input_delay_ticks",                                 \
-      "Input delay of each client, when it is admitted and once a second: the one in effect.")     \
+      "Input delay of each client, when it is admitted and once a second: the one in effect.",     \
+      LESS)                                                                                        \
     X(lead, HISTOGRAM, "ticks", "client.lead_ticks",                                               \
       "Ticks that each client predicts ahead of the server, at the same moments.")                 \
     X(others, MEAN, "players", "client.others_in_view",                                            \

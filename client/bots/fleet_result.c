@@ -7,15 +7,15 @@
 #include <string.h>
 
 #define OF_ENDS(name, kind, unit, key, ...)                                                        \
-    HC_COUNTER_ROW(struct hc_cl_fleet_result, ends.name, kind, unit, key)
+    HC_COUNTER_ROW(struct hc_cl_fleet_result, ends.name, kind, unit, key, __VA_ARGS__)
 #define OF_DUE(name, kind, unit, key, ...)                                                         \
-    HC_COUNTER_ROW(struct hc_cl_fleet_result, snapshots.name, kind, unit, key)
+    HC_COUNTER_ROW(struct hc_cl_fleet_result, snapshots.name, kind, unit, key, __VA_ARGS__)
 #define OF_SELF(name, kind, unit, key, ...)                                                        \
-    HC_COUNTER_ROW(struct hc_cl_fleet_result, self.name, kind, unit, key)
+    HC_COUNTER_ROW(struct hc_cl_fleet_result, self.name, kind, unit, key, __VA_ARGS__)
 #define OF_RUN(name, kind, unit, key, ...)                                                         \
-    HC_COUNTER_ROW(struct hc_cl_fleet_result, name, kind, unit, key)
+    HC_COUNTER_ROW(struct hc_cl_fleet_result, name, kind, unit, key, __VA_ARGS__)
 #define OF_UDP(name, kind, unit, key, ...)                                                         \
-    HC_COUNTER_ROW(struct hc_cl_udp_stats, name, kind, unit, key)
+    HC_COUNTER_ROW(struct hc_cl_udp_stats, name, kind, unit, key, __VA_ARGS__)
 
 static const struct hc_counter of_result[] = {HC_CL_ENDS_COUNTERS(OF_ENDS) HC_CL_DUE_COUNTERS(
     OF_DUE) HC_CL_SELF_COUNTERS(OF_SELF) HC_CL_RUN_COUNTERS(OF_RUN)};
@@ -89,4 +89,5 @@ void hc_cl_fleet_merge_progress(struct hc_cl_fleet_progress *progress,
     if (other->late_us > progress->late_us)
         progress->late_us = other->late_us;
     progress->stalls += other->stalls;
+    progress->inputs_forced += other->inputs_forced;
 }

@@ -12,23 +12,23 @@
 enum { KEY_MAX = 40 }; ///< bytes
 
 #define OF_SERVER(name, kind, unit, key, ...)                                                      \
-    HC_COUNTER_ROW(struct hc_server_stats, name, kind, unit, key)
+    HC_COUNTER_ROW(struct hc_server_stats, name, kind, unit, key, __VA_ARGS__)
 #define OF_OVERLOAD(name, kind, unit, key, ...)                                                    \
-    HC_COUNTER_ROW(struct hc_server_overload, name, kind, unit, key)
+    HC_COUNTER_ROW(struct hc_server_overload, name, kind, unit, key, __VA_ARGS__)
 #define OF_REMEMBERED(name, kind, unit, key, ...)                                                  \
-    HC_COUNTER_ROW(struct hc_server_remembered, name, kind, unit, key)
+    HC_COUNTER_ROW(struct hc_server_remembered, name, kind, unit, key, __VA_ARGS__)
 #define OF_WORK(name, kind, unit, key, ...)                                                        \
-    HC_COUNTER_ROW(struct hc_daemon_work, name, kind, unit, key)
+    HC_COUNTER_ROW(struct hc_daemon_work, name, kind, unit, key, __VA_ARGS__)
 #define OF_PROCESS(name, kind, unit, key, ...)                                                     \
-    HC_COUNTER_ROW(struct hc_daemon_process, name, kind, unit, key)
+    HC_COUNTER_ROW(struct hc_daemon_process, name, kind, unit, key, __VA_ARGS__)
 #define OF_DOORS(name, kind, unit, key, ...)                                                       \
-    HC_COUNTER_ROW(struct hc_daemon_doors, name, kind, unit, key)
+    HC_COUNTER_ROW(struct hc_daemon_doors, name, kind, unit, key, __VA_ARGS__)
 #define OF_LANES(name, kind, unit, key, ...)                                                       \
-    HC_COUNTER_ROW(struct hc_daemon_lanes, name, kind, unit, key)
+    HC_COUNTER_ROW(struct hc_daemon_lanes, name, kind, unit, key, __VA_ARGS__)
 #define OF_CLIENT(name, kind, unit, key, ...)                                                      \
-    HC_COUNTER_ROW(struct hc_client_stats, name, kind, unit, key)
+    HC_COUNTER_ROW(struct hc_client_stats, name, kind, unit, key, __VA_ARGS__)
 #define OF_TIMELINE(name, kind, unit, key, ...)                                                    \
-    HC_COUNTER_ROW(struct hc_timeline_stats, name, kind, unit, key)
+    HC_COUNTER_ROW(struct hc_timeline_stats, name, kind, unit, key, __VA_ARGS__)
 
 static const struct hc_counter of_server[] = {HC_SERVER_COUNTERS(OF_SERVER)};
 static const struct hc_counter of_overload[] = {HC_SERVER_OVERLOAD_COUNTERS(OF_OVERLOAD)};

@@ -20,6 +20,11 @@ struct hc_counter {
     } kind;
     size_t offset, size; ///< of its member, bytes
     const char *unit;    ///< in reports
+    enum hc_counter_better {
+        HC_COUNTER_NEITHER,
+        HC_COUNTER_LESS,
+        HC_COUNTER_MORE,
+    } better; ///< of two runs with the same load, the better one has less or more
 };
 
 /// A list, whose counters are members of one struct.
@@ -28,9 +33,16 @@ struct hc_counters {
     size_t count;
 };
 
-/// The row of a counter of the struct `type`, for a table of rows.
-#define HC_COUNTER_ROW(type, name, kind, unit, key)                                                \
-    {key, HC_COUNTER_##kind, offsetof(type, name), sizeof(((type *)NULL)->name), unit},
+/// The row of a counter of the struct `type`, for a table of rows; what follows `key` in its list
+/// follows here too.
+#define HC_COUNTER_ROW(type, name, kind, unit, key, ...)                                           \
+    {key,                                                                                          \
+     HC_COUNTER_##kind,                                                                            \
+     offsetof(type, name),                                                                         \
+     sizeof(((type *)NULL)->name),                                                                 \
+     unit,                                                                                         \
+     HC_COUNTER_BETTER(__VA_ARGS__, NEITHER, NEITHER)},
+#define HC_COUNTER_BETTER(sentence, better, ...) HC_COUNTER_##better
 /// The list of an array of rows.
 #define HC_COUNTERS_OF(rows)                                                                       \
     { rows, sizeof(rows) / sizeof(*(rows)) }

@@ -8,14 +8,15 @@
 #define HC_DAEMON_WORK_COUNTERS(X)                                                                 \
     X(client_ticks, SUM, "ticks", "client_ticks", "Ticks of all clients together.")                \
     X(worked_too_long, SUM, "ticks", "ticks_over_budget.worked_too_long",                          \
-      "Ticks that worked longer than a tick lasts.")                                               \
+      "Ticks that worked longer than a tick lasts.", LESS)                                         \
     X(tick_us, HISTOGRAM, "ms", "tick_ms",                                                         \
-      "Time to receive what arrived before a tick, to simulate it and to send its snapshots.")
+      "Time to receive what arrived before a tick, to simulate it and to send its snapshots.",     \
+      LESS)
 
 /// Of hc_daemon_process, by their keys in `server`.
 #define HC_DAEMON_PROCESS_COUNTERS(X)                                                              \
-    X(cpu_us, SUM, "ms", "cpu_ms", "Processor time of the process, without its start.")            \
-    X(resident_bytes, GAUGE, "bytes", "resident_bytes", "Memory of the process.")                  \
+    X(cpu_us, SUM, "ms", "cpu_ms", "Processor time of the process, without its start.", LESS)      \
+    X(resident_bytes, GAUGE, "bytes", "resident_bytes", "Memory of the process.", LESS)            \
     X(reloads, SUM, "reloads", "reloads", "Readings of the configuration while it ran.")           \
     X(reloads_refused, SUM, "reloads", "reloads_refused",                                          \
       "Those that changed nothing, because the configuration had faults.")
@@ -23,8 +24,9 @@
 /// Of hc_daemon_doors, of one worker or of all, by their keys in `server`.
 #define HC_DAEMON_DOORS_COUNTERS(X)                                                                \
     X(receive_drops, SUM, "datagrams", "receive_drops",                                            \
-      "Datagrams dropped unread because the receive buffer was full.")                             \
-    X(send_errors, SUM, "datagrams", "send_errors", "Datagrams that the kernel refused to send.")  \
+      "Datagrams dropped unread because the receive buffer was full.", LESS)                       \
+    X(send_errors, SUM, "datagrams", "send_errors", "Datagrams that the kernel refused to send.",  \
+      LESS)                                                                                        \
     X(handshakes_us, HISTOGRAM, "ms", "handshakes_ms_of_a_tick",                                   \
       "Time that handshakes took of a tick with some.")
 

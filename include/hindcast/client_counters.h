@@ -20,56 +20,60 @@
     X(snapshots, SUM, "snapshots", "snapshots", "Snapshots received and applied.")                 \
     X(inputs_sampled, SUM, "inputs", "inputs_sampled",                                             \
       "Inputs of all local players that the clients stamped, repeated ones included.")             \
-    X(inputs_forced, SUM, "inputs", "inputs_forced", "Own inputs that the server forced.")         \
+    X(inputs_forced, SUM, "inputs", "inputs_forced", "Own inputs that the server forced.", LESS)   \
     X(snapshots_stale, SUM, "snapshots", "snapshots_stale",                                        \
       "Snapshots that were older than one before: they change only the past.")                     \
-    X(restarts, SUM, "restarts", "restarts", "Timelines that began anew at a received state.")     \
+    X(restarts, SUM, "restarts", "restarts", "Timelines that began anew at a received state.",     \
+      LESS)                                                                                        \
     X(stalls, SUM, "stalls", "stalls",                                                             \
-      "Times that a client stalled because it was too far ahead of the newest snapshot.")          \
-    X(stalled_ticks, SUM, "ticks", "stalled_ticks", "Ticks that became due during stalls.")        \
+      "Times that a client stalled because it was too far ahead of the newest snapshot.", LESS)    \
+    X(stalled_ticks, SUM, "ticks", "stalled_ticks", "Ticks that became due during stalls.", LESS)  \
     X(clock_jumps, SUM, "jumps", "clock_jumps",                                                    \
-      "Times that simulated time jumped, because it was more than 250 ms off.")                    \
-    X(losses, SUM, "connections", "connections_lost", "Connections lost.")                         \
+      "Times that simulated time jumped, because it was more than 250 ms off.", LESS)              \
+    X(losses, SUM, "connections", "connections_lost", "Connections lost.", LESS)                   \
     X(reconnects, SUM, "connections", "reconnects", "Connections that replaced a lost one.")       \
     X(unreliable_received, SUM, "messages", "unreliable_received",                                 \
       "Unreliable messages of the server's game.")                                                 \
     X(unreliable_dropped, SUM, "messages", "unreliable_dropped",                                   \
-      "Unreliable messages that found no room, in either direction.")                              \
+      "Unreliable messages that found no room, in either direction.", LESS)                        \
     X(rejected, CAUSES, "datagrams", "rejected",                                                   \
       "Datagrams refused, by cause: they changed nothing.")                                        \
-    X(memory_bytes, GAUGE, "bytes", "memory_bytes", "Memory of the clients.")
+    X(memory_bytes, GAUGE, "bytes", "memory_bytes", "Memory of the clients.", LESS)
 
 /// Of the world that a client predicts, by their keys in `client`. Light clients have none.
 #define HC_CLIENT_WORLD_COUNTERS(X)                                                                \
     X(snapshots_matched, SUM, "snapshots", "snapshots_matched",                                    \
       "Snapshots after which nothing was resimulated, because the client had predicted all that "  \
-      "they hold.")                                                                                \
-    X(rollbacks, SUM, "rollbacks", "rollbacks", "Times that a client resimulated past ticks.")     \
+      "they hold.",                                                                                \
+      MORE)                                                                                        \
+    X(rollbacks, SUM, "rollbacks", "rollbacks", "Times that a client resimulated past ticks.",     \
+      LESS)                                                                                        \
     X(hash_checks, SUM, "snapshots", "hash_checks",                                                \
       "Snapshots whose hash was compared with that of the decoded state.")                         \
     X(hash_mismatches, SUM, "snapshots", "hash_mismatches",                                        \
-      "Of those, snapshots whose hash differed.")                                                  \
+      "Of those, snapshots whose hash differed.", LESS)                                            \
     X(desyncs, SUM, "clients", "desyncs",                                                          \
       "Clients that computed another world than the server: three mismatches within a second, "    \
-      "counted once for each connection.")                                                         \
+      "counted once for each connection.",                                                         \
+      LESS)                                                                                        \
     X(corrections, SUM, "states", "corrections", "States of past ticks received.")                 \
     X(game_events_predicted, SUM, "events", "game_events.predicted",                               \
       "Game events that a client predicted and delivered to its game.")                            \
     X(game_events_confirmed, SUM, "events", "game_events.confirmed",                               \
       "Of those, events that happened.")                                                           \
     X(game_events_cancelled, SUM, "events", "game_events.cancelled",                               \
-      "Of those, events that did not happen, or were not sent.")                                   \
+      "Of those, events that did not happen, or were not sent.", LESS)                             \
     X(game_events_late, SUM, "events", "game_events.late",                                         \
       "Game events that only the server knew, delivered after it listed them.")                    \
     X(game_events_unread, SUM, "events", "game_events.unread",                                     \
-      "Game events dropped, because the game left too many unread.")                               \
+      "Game events dropped, because the game left too many unread.", LESS)                         \
     X(rollback_depth, HISTOGRAM, "ticks", "rollback_depth_ticks",                                  \
-      "Ticks from the earliest one that a rollback resimulated to the predicted tick.")
+      "Ticks from the earliest one that a rollback resimulated to the predicted tick.", LESS)
 
 /// Of the path to the server, by their keys in a report itself.
 #define HC_CLIENT_PATH_COUNTERS(X)                                                                 \
     X(rtt_us, HISTOGRAM, "ms", "rtt_ms",                                                           \
-      "Time from a datagram to its ack, less the wait that the server reports.")                   \
+      "Time from a datagram to its ack, less the wait that the server reports.", LESS)             \
     X(rtt_min_us, MAX, "us", "rtt_min_us_max",                                                     \
       "The least of the recent round trips; 0 before the first. Of several clients the longest.")  \
     X(jitter_us, MAX, "us", "jitter_us_max",                                                       \
@@ -78,4 +82,4 @@
       "Of each report of the margin (ten a second) in which no input was late, the least margin: " \
       "the time from the arrival of an input at the server to the step that it drives.")           \
     X(margin_late_us, HISTOGRAM, "ms", "margin_ms.late",                                           \
-      "Of each report in which inputs were late, how late the latest one was.")
+      "Of each report in which inputs were late, how late the latest one was.", LESS)

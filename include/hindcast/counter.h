@@ -12,6 +12,9 @@
 ///   MEAN       a struct hc_mean; that of several is of all their values
 ///   CAUSES     a SUM for each hc_status
 ///
+/// LESS or MORE may follow the sentence: of two runs with the same load, the better one has less or
+/// more of it. Without it, neither is better.
+///
 /// A counter is a plain member, so that counting costs no call. With the unit "ms" it counts
 /// microseconds, and reports have milliseconds.
 #pragma once

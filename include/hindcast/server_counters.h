@@ -19,15 +19,16 @@
     X(joins, SUM, "clients", "joins", "Clients that joined.")                                      \
     X(leaves, SUM, "clients", "leaves", "Clients that left, or whose session the server ended.")   \
     X(timeouts, SUM, "clients", "timeouts",                                                        \
-      "Clients that were silent for too long and did not reconnect in time.")                      \
-    X(denied, SUM, "datagrams", "denied", "CONNECTs denied.")                                      \
+      "Clients that were silent for too long and did not reconnect in time.", LESS)                \
+    X(denied, SUM, "datagrams", "denied", "CONNECTs denied.", LESS)                                \
     X(desyncs, SUM, "clients", "desync_count",                                                     \
-      "Clients that left because they computed another world.")                                    \
+      "Clients that left because they computed another world.", LESS)                              \
     X(other_builds, SUM, "datagrams", "other_builds",                                              \
       "HELLOs and CONNECTs of other games and builds, answered with VERSION.")                     \
     X(unproven, SUM, "datagrams", "unproven",                                                      \
       "CONNECTs without the secret of their token, which are not answered.")                       \
-    X(lost, SUM, "connections", "connections_lost", "Connections that fell silent for too long.")  \
+    X(lost, SUM, "connections", "connections_lost", "Connections that fell silent for too long.",  \
+      LESS)                                                                                        \
     X(resumed, SUM, "connections", "connections_reconnected",                                      \
       "Connections that a reconnect replaced.")                                                    \
     X(moved, SUM, "connections", "connections_moved",                                              \
@@ -38,12 +39,12 @@
     X(inputs_late, SUM, "inputs", "inputs.late",                                                   \
       "Of those, inputs for a tick that was already simulated.")                                   \
     X(inputs_forced, SUM, "inputs", "inputs.forced",                                               \
-      "Inputs that the server forced, because their slots closed before they came.")               \
+      "Inputs that the server forced, because their slots closed before they came.", LESS)         \
     X(inputs_refused, SUM, "inputs", "inputs.refused",                                             \
       "Inputs that came too late, counted once each, or for ticks too far ahead, counted each "    \
-      "time.")                                                                                     \
+      "time.", LESS)                                                                                     \
     X(inputs_lost, SUM, "inputs", "inputs.lost",                                                   \
-      "Inputs that the server dropped although they came in time: their slots were forced.")       \
+      "Inputs that the server dropped although they came in time: their slots were forced.", LESS) \
     X(shown_ago_unsent, SUM, "inputs", "inputs.shown_ago_unsent",                                  \
       "Inputs whose shown tick the server moved forward, because the client had been sent "        \
       "nothing so old.")                                                                           \
@@ -53,7 +54,7 @@
     X(unreliable_received, SUM, "messages", "unreliable_received",                                 \
       "Unreliable messages of the clients' games.")                                                \
     X(unreliable_dropped, SUM, "messages", "unreliable_dropped",                                   \
-      "Unreliable messages that found no room, in either direction.")                              \
+      "Unreliable messages that found no room, in either direction.", LESS)                        \
     X(snapshots, SUM, "snapshots", "snapshots", "Snapshots sent.")                                 \
     X(snapshots_rewound, SUM, "snapshots", "snapshots_rewound",                                    \
       "Of those, snapshots of a resimulated tick.")                                                \
@@ -77,38 +78,39 @@
     X(game_events, SUM, "events", "game_events", "Game events of final ticks.")                    \
     X(game_events_left_out, SUM, "events", "game_events_left_out",                                 \
       "Game events that were not sent to a client, because it saw too many in one tick: each "     \
-      "once for each client.")                                                                     \
+      "once for each client.",                                                                     \
+      LESS)                                                                                        \
     X(ticks_missed, SUM, "ticks", "ticks_missed",                                                  \
-      "Ticks that the server skipped, because it was too late for them.")                          \
+      "Ticks that the server skipped, because it was too late for them.", LESS)                    \
     X(ticks_late, SUM, "ticks", "ticks_over_budget.began_late",                                    \
-      "Ticks that began more than a tick after they were due.")                                    \
+      "Ticks that began more than a tick after they were due.", LESS)                              \
     X(longest_unsent_ticks, MAX, "ticks", "longest_unsent_ticks",                                  \
-      "The longest time that a change in a client's view waited to be sent.")                      \
+      "The longest time that a change in a client's view waited to be sent.", LESS)                \
     X(rewind_depth, HISTOGRAM, "ticks", "rewind_depth_ticks",                                      \
       "Ticks that a rewind went back, at most `--history`.")                                       \
     X(lateness, HISTOGRAM, "ms", "tick_lateness_ms",                                               \
-      "Time from when a tick was due to its begin.")                                               \
+      "Time from when a tick was due to its begin.", LESS)                                         \
     X(memory_bytes, GAUGE, "bytes", "memory_bytes",                                                \
-      "Memory that the configuration takes, all allocated at the start.")
+      "Memory that the configuration takes, all allocated at the start.", LESS)
 
 /// Of hc_server_overload, by their keys in `server`. Their kinds are also LEVEL, an
 /// hc_server_overload_level, of several the highest; LEVELS, a SUM for each level; and FLAG, a bool
 /// that is set when one of several is.
 #define HC_SERVER_OVERLOAD_COUNTERS(X)                                                             \
     X(level, LEVEL, "level", "overload.level", "The present level; at the end, that of the end.")  \
-    X(highest, LEVEL, "level", "overload.highest", "The highest level so far.")                    \
+    X(highest, LEVEL, "level", "overload.highest", "The highest level so far.", LESS)              \
     X(ticks, LEVELS, "ticks", "overload.ticks_by_level", "Ticks of each level.")                   \
     X(snapshots, SUM, "snapshots", "overload.snapshots_left_out",                                  \
-      "Snapshots left out, because the work took too much of the time.")                           \
+      "Snapshots left out, because the work took too much of the time.", LESS)                     \
     X(far_snapshots, SUM, "snapshots", "overload.far_snapshots_left_out",                          \
       "Of those, snapshots of far and of idle clients.")                                           \
     X(joins, SUM, "datagrams", "overload.joins_refused",                                           \
-      "CONNECTs denied as `full`, because the server was overloaded.")                             \
+      "CONNECTs denied as `full`, because the server was overloaded.", LESS)                       \
     X(linear, FLAG, "", "overload.linear",                                                         \
       "Whether snapshots are linear now: cheaper to make, and larger.")                            \
     X(linear_ticks, SUM, "ticks", "overload.linear_ticks", "Ticks with linear snapshots.")         \
     X(late_limited_ticks, SUM, "ticks", "overload.late_limited_ticks",                             \
-      "Ticks in which inputs could be less late than `--history`.")
+      "Ticks in which inputs could be less late than `--history`.", LESS)
 #define HC_COUNTER_MEMBER_LEVEL(name) enum hc_server_overload_level name;
 #define HC_COUNTER_MEMBER_LEVELS(name) uint64_t name[HC_SERVER_OVERLOAD_LEVELS];
 #define HC_COUNTER_MEMBER_FLAG(name) bool name;

@@ -445,7 +445,7 @@ void hc_sv_match_renew(struct hc_sv_match *match, const struct hc_token_ring *ke
 // ---- Report -------------------------------------------------------------------------------------
 
 #define OF_MATCH(name, kind, unit, key, ...)                                                       \
-    HC_COUNTER_ROW(struct hc_sv_match_counts, name, kind, unit, key)
+    HC_COUNTER_ROW(struct hc_sv_match_counts, name, kind, unit, key, __VA_ARGS__)
 
 static const struct hc_counter of_match[] = {HC_DAEMON_MATCH_COUNTERS(OF_MATCH)};
 const struct hc_counters hc_sv_match_counters = HC_COUNTERS_OF(of_match);
