@@ -337,6 +337,7 @@ static void on_progress(evutil_socket_t descriptor, short events, void *context)
         .snapshots = fleet->result.full.snapshots + fleet->result.light.snapshots,
         .rollbacks = fleet->result.full.rollbacks,
         .stalls = fleet->result.full.stalls,
+        .inputs_forced = fleet->result.full.inputs_forced + fleet->result.light.inputs_forced,
         .late_us = fleet->bots.late_us,
         .cpu_us = hc_since(fleet->spent_us, hc_report_cpu_us())};
     (void)descriptor, (void)events;
@@ -359,6 +360,7 @@ static void on_progress(evutil_socket_t descriptor, short events, void *context)
         progress.snapshots += stats->snapshots;
         progress.rollbacks += stats->rollbacks;
         progress.stalls += stats->stalls;
+        progress.inputs_forced += stats->inputs_forced;
         progress.stalled += state == HC_CLIENT_STALLED;
         progress.connecting += state == HC_CLIENT_CONNECTING || state == HC_CLIENT_RECONNECTING;
         if (state != HC_CLIENT_PLAYING)

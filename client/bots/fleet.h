@@ -21,7 +21,7 @@ struct hc_cl_fleet_progress {
     uint64_t elapsed_us;
     uint32_t playing, stalled, connecting; ///< clients
     uint64_t rtt_us;                       ///< sum of the playing clients' medians
-    uint64_t rollbacks, stalls;
+    uint64_t rollbacks, stalls, inputs_forced;
     uint64_t bytes_in, bytes_out; ///< headers included
     uint64_t lost;                ///< datagrams dropped by the simulated loss
     uint64_t snapshots;

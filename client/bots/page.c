@@ -327,7 +327,8 @@ static const char style[] =
     "main{max-width:1120px;margin:0 auto;padding:24px 16px}\n"
     "h1{font-size:20px;margin:0 0 4px}h2{font-size:16px;margin:28px 0 10px}"
     "h3{font-size:14px;margin:0 0 6px}h3::first-letter{text-transform:uppercase}\n"
-    ".sub,.note,small{color:var(--dim)}.sub{margin:0 0 14px}\n"
+    ".sub,.note,small{color:var(--dim)}.sub{margin:0 0 "
+    "14px}code{font-size:12px;overflow-wrap:anywhere}\n"
     ".verdict{margin:0 0 14px;padding:10px 14px;border-left:4px solid "
     "var(--ok);background:var(--card);"
     "border-radius:4px;overflow-wrap:anywhere}.verdict.bad{border-color:var(--bad)}\n"
@@ -386,6 +387,27 @@ static const char script[] =
     "}\n"
     "</script>\n";
 
+/// Writes when, where and by which command line the report was made.
+static void put_origin(FILE *out, const json_t *report) {
+    const char *date = json_string_value(hc_report_find(report, "date"));
+    const char *line = json_string_value(hc_report_find(report, "command_line"));
+    if (date == NULL || line == NULL)
+        return;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *host = open_memstream(&text, &size);
+    if (host == NULL)
+        return;
+    hc_cl_report_print_host(report, host);
+    fprintf(out, "<p class=\"sub\"><time>%s</time> &middot; ", date);
+    if (fclose(host) == 0)
+        hc_cl_plot_text(out, text);
+    free(text);
+    fputs("<br><code>", out);
+    hc_cl_plot_text(out, line);
+    fputs("</code></p>\n", out);
+}
+
 static void put_head(FILE *out, const json_t *report) {
     fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
@@ -402,9 +424,13 @@ static void put_head(FILE *out, const json_t *report) {
     hc_cl_report_print_link(report, out);
     fputs(" &middot; version ", out);
     hc_cl_plot_text(out, json_string_value(hc_report_find(report, "version")));
-    fprintf(out, "</p>\n<p class=\"verdict%s\">", hc_report_ok(report) ? "" : " bad");
-    hc_cl_plot_text(out, json_string_value(hc_report_find(report, "verdict.text")));
     fputs("</p>\n", out);
+    put_origin(out, report);
+    fprintf(out, "<p class=\"verdict%s\">", hc_report_ok(report) ? "" : " bad");
+    hc_cl_plot_text(out, json_string_value(hc_report_find(report, "verdict.text")));
+    fputs("<br><small>", out);
+    hc_cl_report_print_held(report, out);
+    fputs("</small></p>\n", out);
 }
 
 bool hc_cl_page_write(const json_t *report, const struct hc_cl_page_series *series,

@@ -4,10 +4,11 @@
 #include "client/bots/program.h"
 
 #include "client/programs/failure.h"
-#include "client/bots/page.h"
+#include "client/programs/key_tokens.h"
 #include "client/bots/processes.h"
 #include "client/programs/spawn.h"
 #include "client/bots/report.h"
+#include "client/bots/results.h"
 #include "client/programs/resolve.h"
 #include "client/bots/steps.h"
 #include "client/programs/tokens.h"
@@ -25,6 +26,7 @@
 
 enum {
     WHY_MAX = 4500,        ///< bytes of a sentence with a path
+    TOKENS_LATE_S = 60,    ///< that a client may come after the run's time
     CUT_SHORT_US = 500000, ///< a run that ends so long before its time was ended early
 };
 
@@ -49,7 +51,12 @@ static bool resolve(const struct hc_cl_options *options, struct hc_cl_fleet_conf
     return hc_cl_resolve(&wish, &config->server, why, WHY_MAX);
 }
 
-/// Reads or requests a token for each session.
+/// Whether all tokens come before the run, from a file or by a key.
+static bool has_all_tokens(const struct hc_cl_options *options) {
+    return options->token != NULL || options->key_file != NULL;
+}
+
+/// Reads, issues or requests a token for each session.
 static bool obtain_tokens(const struct hc_cl_options *options,
                           const struct hc_cl_fleet_config *config,
                           struct hc_cl_tokens_issuer *issuer, char *why) {
@@ -57,6 +64,16 @@ static bool obtain_tokens(const struct hc_cl_options *options,
     if (options->token != NULL)
         return hc_cl_tokens_read(options->token, options->token_first, config->tokens,
                                  config->spare_end, why, WHY_MAX);
+    if (options->key_file != NULL) {
+        struct hc_cl_key_tokens wish = {
+            .key_file = options->key_file,
+            .game = options->game,
+            .audience = options->audience,
+            .match = options->match,
+            .life_s = TOKENS_LATE_S + (options->ramp_us + options->duration_us) / 1000000,
+        };
+        return hc_cl_key_tokens_issue(&wish, config->tokens, config->spare_end, why, WHY_MAX);
+    }
     struct hc_cl_tokens_port port = {config->server, config->server_name, &options->wish};
     uint64_t id = hc_datagram_protocol_id(plugin->game, plugin->rule_hash);
     return hc_cl_tokens_request(&port, config->tokens, config->spare_end,
@@ -79,7 +96,7 @@ static bool open_next_server(struct hc_cl_options *options, struct hc_cl_fleet_c
         .count = config->spare_end,
         .patience_us = (uint64_t)config->client.timeout_us + config->client.reconnect_us,
     };
-    if (!config->announces || options->token != NULL)
+    if (!config->announces || has_all_tokens(options))
         return true;
     config->next_server = search;
     return hc_cl_next_server_init(search, &wanted);
@@ -93,6 +110,7 @@ struct run {
     bool all_play;
     bool terminal;
     struct hc_cl_page_series *series; ///< NULL: not recorded
+    struct hc_cl_second_lines lines;  ///< of --json-lines
 };
 
 /// Prints one line and overwrites it each second: figures of the clients that still play.
@@ -126,6 +144,8 @@ static void on_progress(void *context, const struct hc_cl_fleet_progress *progre
     struct run *run = context;
     if (run->series != NULL)
         hc_cl_page_series_add(run->series, progress);
+    if (run->lines.out != NULL)
+        hc_cl_second_lines_add(&run->lines, progress);
     if (run->terminal)
         print_progress(run->options, progress);
     else if (run->announces)
@@ -136,14 +156,15 @@ static void on_progress(void *context, const struct hc_cl_fleet_progress *progre
 static uint32_t tokens_of(const struct hc_cl_options *options) {
     double played_s = (double)options->duration_us / 1e6;
     // Two more a second, because each process takes its part of them in whole numbers.
-    bool spares = options->churn_mhz != 0 && options->token != NULL;
+    bool spares = options->churn_mhz != 0 && has_all_tokens(options);
     uint32_t spare = spares ? (uint32_t)(played_s * (options->churn_mhz / 1e3 + 2)) + 2 : 0;
     return options->clients + options->light + spare + 2 * options->storm;
 }
 
 /// Plays by the options and writes the counts to `*result`. False: all or some clients could not
 /// play, and `why` is a sentence. `announces`: print a line for each client that begins to play.
-static bool play(const char *program, bool announces, struct hc_cl_options *options,
+/// `lines`: of --json-lines, or NULL.
+static bool play(const char *program, bool announces, struct hc_cl_options *options, FILE *lines,
                  struct hc_cl_page_series *series, struct hc_cl_fleet_result *result, char *why) {
     char server[sizeof(options->host) + sizeof(options->port) + 3];
     struct run run = {.program = program,
@@ -152,6 +173,7 @@ static bool play(const char *program, bool announces, struct hc_cl_options *opti
                       .terminal = isatty(STDERR_FILENO),
                       .series = series};
     uint32_t clients = options->clients + options->light;
+    hc_cl_second_lines_begin(&run.lines, lines, clients);
     snprintf(server, sizeof(server), strchr(options->host, ':') != NULL ? "[%s]:%s" : "%s:%s",
              options->host, options->port);
     struct hc_cl_fleet_config config = {
@@ -166,7 +188,7 @@ static bool play(const char *program, bool announces, struct hc_cl_options *opti
         .snapshot_rate = options->snapshot_rate,
         .spare_first = clients,
         .spare_end = tokens_of(options),
-        .feed = options->token == NULL ? &options->wish : NULL,
+        .feed = has_all_tokens(options) ? NULL : &options->wish,
         .announces = announces,
         .ramp_us = options->ramp_us,
         .duration_us = options->duration_us,
@@ -174,7 +196,8 @@ static bool play(const char *program, bool announces, struct hc_cl_options *opti
         .latency_to_us = options->latency_to_us,
         .seed = options->seed,
         .client = hc_client_config_default(),
-        .progress = run.terminal || announces || series != NULL ? on_progress : NULL,
+        .progress =
+            run.terminal || announces || series != NULL || lines != NULL ? on_progress : NULL,
         .progress_context = &run,
     };
     config.client.smoothing_us = 0; // nobody draws
@@ -217,7 +240,7 @@ static bool spawn(const char *program, struct hc_cl_options *options, struct hc_
         more = clients < most ? most - clients : 0; // a client that comes early asks again
     struct hc_cl_spawn_config config = {
         .program = program,
-        .arguments = options->server_args,
+        .arguments = &options->server_words,
         .game = options->game,
         .clients = clients + more,
         .snapshot_rate = options->snapshot_rate,
@@ -249,7 +272,7 @@ static void release(struct outcome *outcome) {
 
 /// Runs the load of `options` once. Prints failures to standard error.
 static struct outcome run_once(const char *program, bool announces, const char *version,
-                               struct hc_cl_options *options) {
+                               struct hc_cl_options *options, FILE *lines) {
     static struct hc_cl_fleet_result result; // the histograms are too large for the stack
     struct outcome outcome = {.report = NULL};
     struct hc_cl_spawn server;
@@ -259,7 +282,7 @@ static struct outcome run_once(const char *program, bool announces, const char *
     result = (struct hc_cl_fleet_result){.tick_rate = 0};
     if (options->spawn && !spawn(program, options, &server))
         return outcome;
-    outcome.good = play(program, announces, options,
+    outcome.good = play(program, announces, options, lines,
                         options->report != NULL ? &outcome.series : NULL, &result, why);
     if (!outcome.good)
         fprintf(stderr, "%s: %s\n", program, why);
@@ -278,29 +301,16 @@ static struct outcome run_once(const char *program, bool announces, const char *
     return outcome;
 }
 
-/// Writes the files of a report; false: writing failed, with a sentence on standard error.
-static bool write_files(const char *program, const struct hc_cl_options *options,
-                        const struct outcome *outcome) {
-    bool good = options->json == NULL || hc_report_write(outcome->report, program, options->json);
-    if (options->report != NULL &&
-        !hc_cl_page_write(outcome->report, &outcome->series, options->report)) {
-        fprintf(stderr, "%s: --report '%s': cannot be written: %s\n", program, options->report,
-                strerror(errno));
-        good = false;
-    }
-    return good;
-}
-
 /// Runs steps of more and more light clients. Keeps the outcome of the last step that was held, or
 /// of the first one, with all rows as `steps`. Returns the exit status.
-static int run_steps(const char *program, const char *version,
-                     const struct hc_cl_options *options) {
+static int run_steps(const char *program, const char *version, const struct hc_cl_options *options,
+                     const struct hc_cl_results *results) {
     struct outcome kept = {.report = NULL};
     json_t *rows = json_array();
     bool held = true, failed = false;
     uint32_t tokens = 0;
-    bool json_out = options->json != NULL && strcmp(options->json, "-") == 0;
-    FILE *out = json_out ? stderr : stdout;
+    int status = HC_CL_STATUS_NOT_OK;
+    FILE *out = hc_cl_results_out(results);
     uint32_t most = options->last_step > 0 ? options->last_step : HC_CL_OPTIONS_CLIENTS_MAX;
     if (options->spawn && options->server_args == NULL && most > options->plugin.game->players_max)
         most = options->plugin.game->players_max;
@@ -311,7 +321,7 @@ static int run_steps(const char *program, const char *version,
         step.light = light;
         step.token_first = tokens; // each opens one session
         tokens += tokens_of(&step);
-        struct outcome outcome = run_once(program, false, version, &step);
+        struct outcome outcome = run_once(program, false, version, &step, results->lines);
         held = outcome.report != NULL && !outcome.cut_short &&
                json_is_true(hc_report_find(outcome.report, "load.held.ok"));
         failed = outcome.report == NULL;
@@ -330,49 +340,40 @@ static int run_steps(const char *program, const char *version,
         kept = outcome;
     }
     json_t *verdict = hc_cl_steps_verdict(rows, failed);
-    bool good = json_is_true(json_object_get(verdict, "ok")) && kept.report != NULL;
+    bool good = json_is_true(json_object_get(verdict, "ok"));
     fprintf(out, "%s\n\n", json_string_value(json_object_get(verdict, "text")));
     if (kept.report != NULL) {
         json_object_set_new(kept.report, "steps", rows);
         json_object_set(kept.report, "steps_verdict", verdict);
-        hc_cl_report_print(kept.report, out);
-        good = hc_standard_flush(out, program) && good;
-        good = write_files(program, options, &kept) && good;
+        status = (int)hc_cl_results_finish(results, kept.report, &kept.series, good);
     } else {
         json_decref(rows);
     }
     json_decref(verdict);
     release(&kept);
-    return good ? 0 : 1;
-}
-
-/// Whether the files of the report can be written; prints the option of one that cannot.
-static bool check_files(const char *program, const struct hc_cl_options *options) {
-    return (options->json == NULL || hc_report_can_write(program, "json", options->json)) &&
-           (options->report == NULL || hc_report_can_write(program, "report", options->report));
+    return status;
 }
 
 int hc_cl_program_run(enum hc_cl_options_program kind, const char *version, int argc, char **argv) {
     const char *program = kind == HC_CL_OPTIONS_BOT ? "hindcast-bot" : "hindcast-load";
+    static struct hc_cl_results results; // too large for the stack
     struct hc_cl_options options;
+    int status = HC_CL_STATUS_NOT_OK;
     hc_standard_open();
     hc_cl_options_parse(&options, kind, argc, argv);
     hc_crash_watch(program, hc_place_of((void (*)(void))options.plugin.game->step), false);
     if (kind == HC_CL_OPTIONS_BOT)
         options.processes = 1;
-    if (!check_files(program, &options))
-        return 1;
-    if (options.step > 0)
-        return run_steps(program, version, &options);
-    struct outcome outcome = run_once(program, kind == HC_CL_OPTIONS_BOT, version, &options);
-    bool good = outcome.good && outcome.report != NULL;
-    if (outcome.report != NULL) {
-        bool json_out = options.json != NULL && strcmp(options.json, "-") == 0;
-        FILE *out = json_out ? stderr : stdout;
-        hc_cl_report_print(outcome.report, out);
-        good = hc_standard_flush(out, program) && good;
-        good = write_files(program, &options, &outcome) && hc_report_ok(outcome.report) && good;
+    hc_cl_results_prepare(&results, program, version, &options, argc, argv);
+    if (options.step > 0) {
+        status = run_steps(program, version, &options, &results);
+    } else {
+        bool announces = kind == HC_CL_OPTIONS_BOT;
+        struct outcome outcome = run_once(program, announces, version, &options, results.lines);
+        bool good = outcome.good && outcome.report != NULL && hc_report_ok(outcome.report);
+        if (outcome.report != NULL)
+            status = (int)hc_cl_results_finish(&results, outcome.report, &outcome.series, good);
+        release(&outcome);
     }
-    release(&outcome);
-    return good ? 0 : 1;
+    return hc_cl_results_close(&results) || status != 0 ? status : HC_CL_STATUS_NOT_OK;
 }

@@ -5,6 +5,7 @@
 #include "common/programs/report.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum {
     SENT_PERMILLE_MIN = 990, ///< of the due datagrams; with fewer the program was late
@@ -16,7 +17,8 @@ static const double percentile_error = 1.0 / (1 << HC_HISTOGRAM_SUB_BITS);
 
 /// The server's part without a report of the server: all null.
 static json_t *unknown_server(void) {
-    json_t *server = hc_report_unknown((const char *const[]){"cpu_us_per_client_tick", NULL});
+    json_t *server = hc_report_unknown((const char *const[]){
+        "cpu_us_per_client_tick", "denied_by_reason", "datagrams_refused", NULL});
     json_object_set_new(server, "remembered_users",
                         hc_counters_object(&hc_counters_remembered, NULL));
     hc_counters_report(&hc_counters_server, NULL, server);
@@ -193,6 +195,64 @@ static json_t *held(const char *program, const struct hc_cl_options *options,
     return json_pack("{s:b, s:o}", "ok", json_array_size(reasons) == 0, "reasons", reasons);
 }
 
+/// The bounds of a load, each with the reasons that break it.
+static const struct bound {
+    const char *key;
+    const char *reasons[5]; ///< NULL behind the last one
+} bounds[] = {
+    {"load_in_time", {"load_late"}},
+    {"processes", {"process"}},
+    {"admitted", {"denied", "timeouts", "failed"}},
+    {"stayed", {"closed_by_server", "cut_off", "desyncs", "connections_lost"}},
+    {"snapshots", {"snapshots"}},
+    {"play", {"inputs_forced", "stalls", "hash_mismatches", "link_full"}},
+    {"ticks", {"ticks_missed", "ticks_began_late"}},
+    {"tick_work", {"tick_work"}},
+    {"overload", {"overload"}},
+};
+
+/// Whether one of the reasons breaks the bound.
+static bool is_broken(const struct bound *bound, const json_t *reasons) {
+    size_t index;
+    json_t *reason;
+    json_array_foreach((json_t *)reasons, index, reason) {
+        const char *key = json_string_value(json_object_get(reason, "key"));
+        for (size_t i = 0; bound->reasons[i] != NULL; i++)
+            if (strcmp(key, bound->reasons[i]) == 0)
+                return true;
+    }
+    return false;
+}
+
+/// The clients that broke a bound, if each of them does so alone; otherwise all of them did.
+static uint64_t breakers(const char *bound, uint32_t clients,
+                         const struct hc_cl_fleet_result *result) {
+    const struct hc_cl_fleet_ends *ends = &result->ends;
+    uint64_t count = clients;
+    if (strcmp(bound, "admitted") == 0)
+        count = ends->denied + ends->timeout + ends->failed;
+    if (strcmp(bound, "stayed") == 0)
+        count = ends->closed + ends->cut_off + ends->desynced + result->all.losses;
+    if (strcmp(bound, "snapshots") == 0)
+        count = result->snapshots.incomplete;
+    return count < clients ? count : clients;
+}
+
+/// How many clients each of the bounds held, and all of them together.
+static json_t *held_clients(uint32_t clients, const struct hc_cl_fleet_result *result,
+                            const json_t *reasons) {
+    json_t *by = json_object();
+    uint64_t least = clients;
+    for (size_t i = 0; i < sizeof(bounds) / sizeof(*bounds); i++) {
+        uint64_t count = clients;
+        if (is_broken(&bounds[i], reasons))
+            count -= breakers(bounds[i].key, clients, result);
+        json_object_set_new(by, bounds[i].key, json_integer((json_int_t)count));
+        least = count < least ? count : least;
+    }
+    return json_pack("{s:I, s:o}", "clients", (json_int_t)least, "bounds", by);
+}
+
 json_t *hc_cl_report_json(const char *program, const char *version,
                           const struct hc_cl_options *options,
                           const struct hc_cl_fleet_result *result, const json_t *server,
@@ -203,13 +263,16 @@ json_t *hc_cl_report_json(const char *program, const char *version,
     double down = (double)udp->bytes_in + HC_REPORT_OVERHEAD * (double)udp->datagrams_in;
     json_t *server_part = server != NULL ? json_object_get(server, "server") : NULL;
     bool played = result->tick_rate != 0;
+    json_t *load_held = held(program, options, result, server_part, why);
     json_t *report = json_pack(
-        "{s:o, s:i, s:s, s:s, s:I, s:I, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, "
+        "{s:o, s:o, s:i, s:s, s:s, s:I, s:I, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, "
         "s:o}",
-        "verdict", verdict(program, options, result, server_part, why), "schema_version",
-        HC_REPORT_SCHEMA, "program", program, "version", version, "seed", (json_int_t)options->seed,
-        "duration_ms", (json_int_t)(result->duration_us / 1000), "tick_rate_hz",
-        played ? json_integer(result->tick_rate) : json_null(), "ticks",
+        "verdict", verdict(program, options, result, server_part, why), "held",
+        held_clients(options->clients + options->light, result,
+                     json_object_get(load_held, "reasons")),
+        "schema_version", HC_REPORT_SCHEMA, "program", program, "version", version, "seed",
+        (json_int_t)options->seed, "duration_ms", (json_int_t)(result->duration_us / 1000),
+        "tick_rate_hz", played ? json_integer(result->tick_rate) : json_null(), "ticks",
         result->last > result->first ? json_integer((json_int_t)(result->last - result->first))
                                      : json_null(),
         "clients", (int)(options->clients + options->light), "link", link_part(options),
@@ -219,13 +282,63 @@ json_t *hc_cl_report_json(const char *program, const char *version,
         HC_REPORT_OVERHEAD, "server",
         json_is_object(server_part) ? json_incref(server_part) : unknown_server(), "client",
         client_part(options, result), "load", self_part(options, result));
-    json_object_set_new(json_object_get(report, "load"), "held",
-                        held(program, options, result, server_part, why));
+    json_object_set_new(json_object_get(report, "load"), "held", load_held);
     hc_counters_report(&hc_counters_path, &result->all, report);
     hc_counters_report(&hc_cl_fleet_counters, result, report);
     hc_counters_report(&hc_cl_fleet_udp_counters, &result->udp, report);
     json_object_set_new(report, "percentile_error", json_real(percentile_error));
     return report;
+}
+
+/// Replaces the object at `key` by one with a place for each cause.
+static void shape_causes(json_t *object, const char *key) {
+    json_t *causes = json_object();
+    for (unsigned i = 0; i < HC_STATUS_COUNT; i++)
+        json_object_set_new(causes, hc_status_text((enum hc_status)i), json_null());
+    json_object_set_new(object, key, causes);
+}
+
+json_t *hc_cl_report_shape(const char *program, const char *version,
+                           const struct hc_cl_options *options) {
+    static const struct hc_cl_fleet_result none = {.first = HC_NO_TICK};
+    json_t *shape = hc_cl_report_json(program, version, options, &none, NULL, "");
+    json_t *server = json_object_get(shape, "server");
+    json_t *denials = json_object(), *overload = json_object_get(server, "overload");
+    json_object_set_new(overload, "ticks_by_level", json_array());
+    json_object_set_new(overload, "latest_client", json_pack("{s:n}", "ticks"));
+    for (unsigned i = 1; i < HC_DENY_REASONS_END; i++)
+        json_object_set_new(denials, hc_deny_word((enum hc_deny_reason)i), json_null());
+    json_object_set_new(server, "denied_by_reason", denials);
+    json_object_set_new(server, "placed_users", hc_counters_object(&hc_counters_remembered, NULL));
+    shape_causes(server, "rejected");
+    shape_causes(json_object_get(shape, "client"), "rejected");
+    if (options->step > 0) {
+        json_object_set_new(shape, "steps", json_array());
+        json_object_set_new(shape, "steps_verdict", json_pack("{s:n, s:n}", "ok", "held_clients"));
+    }
+    return shape;
+}
+
+void hc_cl_report_print_held(const json_t *report, FILE *out) {
+    double clients = hc_report_number(report, "clients");
+    const char *key, *comma = ": ";
+    json_t *count;
+    fprintf(out, "held: %.0f of %.0f clients", hc_report_number(report, "held.clients"), clients);
+    json_object_foreach((json_t *)hc_report_find(report, "held.bounds"), key, count) {
+        if (json_number_value(count) < clients) {
+            fprintf(out, "%s%s %.0f", comma, key, json_number_value(count));
+            comma = ", ";
+        }
+    }
+}
+
+void hc_cl_report_print_host(const json_t *report, FILE *out) {
+    const char *processor = json_string_value(hc_report_find(report, "host.processor"));
+    const char *machine = json_string_value(hc_report_find(report, "host.machine"));
+    const char *kernel = json_string_value(hc_report_find(report, "host.kernel"));
+    fprintf(out, "%s%s%s, %.0f cores, %s", machine != NULL ? machine : "",
+            processor != NULL ? " " : "", processor != NULL ? processor : "",
+            hc_report_number(report, "host.cores"), kernel != NULL ? kernel : "");
 }
 
 void hc_cl_report_print_link(const json_t *report, FILE *out) {
@@ -249,9 +362,10 @@ void hc_cl_report_print_link(const json_t *report, FILE *out) {
 
 static void print_run(const json_t *report, FILE *out) {
     double light = hc_report_number(report, "load.light_clients");
-    fprintf(
-        out, "%s\n\n%s: %.0f clients", json_string_value(hc_report_find(report, "verdict.text")),
-        json_string_value(hc_report_find(report, "program")), hc_report_number(report, "clients"));
+    fprintf(out, "%s\n", json_string_value(hc_report_find(report, "verdict.text")));
+    hc_cl_report_print_held(report, out);
+    fprintf(out, "\n\n%s: %.0f clients", json_string_value(hc_report_find(report, "program")),
+            hc_report_number(report, "clients"));
     if (light > 0)
         fprintf(out, ", %.0f of them light", light);
     fprintf(out, ", %.1f s", hc_report_number(report, "duration_ms") / 1e3);
@@ -340,9 +454,36 @@ static void print_self(const json_t *report, FILE *out) {
                        : "not held");
 }
 
+/// Prints the outcomes of the conditions, and the figures that a comparison found worse.
+static void print_outcomes(const json_t *report, FILE *out) {
+    const json_t *conditions = hc_report_find(report, "conditions");
+    const json_t *comparison = hc_report_find(report, "comparison");
+    size_t index;
+    json_t *outcome;
+    if (json_array_size(conditions) > 0)
+        fprintf(out, " conditions\n");
+    json_array_foreach((json_t *)conditions, index, outcome) {
+        hc_report_line(out, json_is_true(json_object_get(outcome, "ok")) ? "passed" : "failed",
+                       "%s", json_string_value(json_object_get(outcome, "text")));
+    }
+    if (comparison == NULL)
+        return;
+    fprintf(out, " comparison\n");
+    hc_report_line(out, "tolerance", "%g %%, and %zu figures are worse",
+                   hc_report_number(comparison, "tolerance_pct"),
+                   json_array_size(json_object_get(comparison, "worse")));
+    json_array_foreach(json_object_get(comparison, "other_load"), index, outcome) {
+        hc_report_line(out, "another load", "%s", json_string_value(outcome));
+    }
+    json_array_foreach(json_object_get(comparison, "worse"), index, outcome) {
+        hc_report_line(out, "worse", "%s", json_string_value(outcome));
+    }
+}
+
 void hc_cl_report_print(const json_t *report, FILE *out) {
     print_run(report, out);
     print_clients(report, out);
     hc_report_print_server(out, report);
     print_self(report, out);
+    print_outcomes(report, out);
 }

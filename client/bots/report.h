@@ -15,8 +15,19 @@ json_t *hc_cl_report_json(const char *program, const char *version,
                           const struct hc_cl_fleet_result *result, const json_t *server,
                           const char *why);
 
+/// The shape of the reports of a run with these options, which the caller releases: each figure
+/// that one may have has its place, with any value. Arrays are empty.
+json_t *hc_cl_report_shape(const char *program, const char *version,
+                           const struct hc_cl_options *options);
+
 /// Prints the report as a table for people, the verdict first.
 void hc_cl_report_print(const json_t *report, FILE *out);
 
 /// Prints the conditions of the link, as a part of a line.
 void hc_cl_report_print_link(const json_t *report, FILE *out);
+
+/// Prints how many clients were held, and by which bounds not all of them, as a part of a line.
+void hc_cl_report_print_held(const json_t *report, FILE *out);
+
+/// Prints the machine, as a part of a line.
+void hc_cl_report_print_host(const json_t *report, FILE *out);

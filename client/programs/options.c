@@ -24,6 +24,7 @@ static const char *const groups[] = {
     [HC_CL_SETTINGS_RUN] = "",
     [HC_CL_SETTINGS_PROFILE] = "The profile:",
     [HC_CL_SETTINGS_LINK] = "The simulated link, each direction:",
+    [HC_CL_SETTINGS_RESULTS] = "The results:",
     [HC_CL_SETTINGS_OTHER] = "Other:",
     NULL,
 };
@@ -198,11 +199,21 @@ static void check_name(const struct hc_settings *settings) {
                            "UTF-8 that can be shown, of at most %d bytes", HC_CL_TOKENS_NAME_MAX);
 }
 
+/// Splits the arguments of the server.
+static void split_server_args(const struct hc_settings *settings) {
+    struct hc_cl_options *options = settings->values;
+    char why[128];
+    if (options->server_args != NULL &&
+        !hc_cl_words_split(options->server_args, &options->server_words, why, sizeof(why)))
+        hc_settings_refuse(settings, HC_CL_SETTING_server_args, "words as of a shell, but it %s",
+                           why);
+}
+
 /// Refuses settings that exclude or need each other.
 static void check_pairs(const struct hc_settings *settings, const struct argp_state *state) {
     const struct hc_cl_options *options = settings->values;
     bool connects = options->connect != NULL, spawns = options->spawn;
-    bool elsewhere = options->token != NULL;
+    bool elsewhere = options->token != NULL, has_key = options->key_file != NULL;
     const struct {
         bool wrong;
         const char *why;
@@ -211,11 +222,18 @@ static void check_pairs(const struct hc_settings *settings, const struct argp_st
         {connects && spawns, "--connect HOST:PORT and --spawn exclude each other"},
         {!connects && !spawns, "one of --connect HOST:PORT and --spawn is needed"},
         {spawns && elsewhere, "--token FILE is for a server elsewhere, not for --spawn"},
+        {spawns && has_key, "--key-file FILE is for a server elsewhere, not for --spawn"},
+        {elsewhere && has_key, "--token FILE and --key-file FILE exclude each other"},
+        {options->given[HC_CL_SETTING_audience] && !has_key,
+         "--audience N is for the tokens of --key-file"},
+        {options->given[HC_CL_SETTING_tolerance] && options->compare == NULL,
+         "--tolerance PCT is for --compare"},
         {options->server_args != NULL && !spawns,
          "--server-args ARGS is for the server of --spawn"},
         {options->match != 0 && (spawns || elsewhere),
-         "--match N is for the tokens of a hindcastd --dev with --matches"},
-        {options->name != NULL && elsewhere, "--name NAME is for the tokens of a hindcastd --dev"},
+         "--match N is for the tokens of a server with --matches"},
+        {options->name != NULL && (elsewhere || has_key),
+         "--name NAME is for the tokens of a hindcastd --dev"},
         {options->right_link_name != NULL && !options->split, "--right-link NAME is for --split"},
         {options->screenshot != NULL && options->frames == 0, "--screenshot FILE needs --frames N"},
         {options->drawing != NULL && options->game == NULL, "--drawing FILE needs --game FILE"},
@@ -232,6 +250,7 @@ static void resolve(const struct hc_settings *settings, const struct argp_state 
         parse_server(settings);
     parse_until(settings);
     check_pairs(settings, state);
+    split_server_args(settings);
     check_name(settings);
     if (settings->program == HC_CL_OPTIONS_BOT)
         options->clients = options->count;

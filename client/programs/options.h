@@ -4,6 +4,7 @@
 
 #include "client/programs/settings.h"
 #include "client/programs/tokens.h"
+#include "client/programs/words.h"
 #include "common/programs/plugin.h"
 
 /// The numbers of the settings.
@@ -21,6 +22,7 @@ struct hc_cl_options {
     char host[256], port[6];                       ///< of the server; empty with `spawn`
     struct hc_network_sim_config link, right_link; ///< of each direction
     struct hc_client_timing timing;                ///< input delay and lead
+    struct hc_cl_words server_words;               ///< of `server_args`, never freed
     uint32_t last_step;            ///< clients of the last step; 0: the first that is not held
     struct hc_cl_tokens_wish wish; ///< of the tokens that the server issues
     uint32_t token_first;          ///< tokens of the file that were used before

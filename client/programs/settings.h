@@ -31,6 +31,7 @@ enum hc_cl_settings_group {
     HC_CL_SETTINGS_RUN,
     HC_CL_SETTINGS_PROFILE,
     HC_CL_SETTINGS_LINK,
+    HC_CL_SETTINGS_RESULTS,
     HC_CL_SETTINGS_OTHER,
 };
 
@@ -41,8 +42,8 @@ enum hc_cl_settings_group {
       "Start a hindcastd on 127.0.0.1 that ends with this program; hindcast-load reports its "     \
       "figures too")                                                                               \
     X(const char *, server_args, "server-args", TEXT("ARGS"), NULL, LOAD, RUN,                     \
-      "More arguments for the hindcastd of --spawn, separated by spaces, such as '--history 32 "   \
-      "--npcs 2'; they replace those of the same name")                                            \
+      "More arguments for the hindcastd of --spawn, in words as of a shell, such as '--history "   \
+      "32 --npcs 2'; they replace those of the same name")                                         \
     X(uint32_t, count, "count", N(1, HC_CL_OPTIONS_CLIENTS_MAX), 1, BOT, RUN,                      \
       "Bots in this process")                                                                      \
     X(uint32_t, clients, "clients", N(0, HC_CL_OPTIONS_CLIENTS_MAX), 8, LOAD, RUN,                 \
@@ -135,8 +136,13 @@ enum hc_cl_settings_group {
     X(uint64_t, seed, "seed", N(0, INT64_MAX), 1, ALL, OTHER, "Seed of the links and the bots")    \
     X(const char *, token, "token", OR(TEXT("FILE"), "from a hindcastd --dev on this machine"),    \
       NULL, ALL, OTHER, "Tokens to connect with, one on each line for each client")                \
+    X(const char *, key_file, "key-file", OR(TEXT("FILE"), "none"), NULL, FLEET, OTHER,            \
+      "Issue the tokens here, with the key file of a server that runs elsewhere; hindcastd must "  \
+      "lie beside this program")                                                                   \
+    X(uint64_t, audience, "audience", N(0, UINT64_MAX), 0, FLEET, OTHER,                           \
+      "The server's --audience, for --key-file")                                                   \
     X(uint32_t, match, "match", N(0, HC_MATCH_MAX), 0, ALL, OTHER,                                 \
-      "Ask a hindcastd --dev for tokens of match N of its --matches; 0: of any that has room")     \
+      "Ask for tokens of match N of a server's --matches; 0: of any that has room")                \
     X(const char *, name, "name", OR(TEXT("NAME"), "none"), NULL, ALL, OTHER,                      \
       "Ask a hindcastd --dev for tokens with this name, and numbers behind it for several "        \
       "clients")                                                                                   \
@@ -144,6 +150,23 @@ enum hc_cl_settings_group {
       "A plugin with the server's game")                                                           \
     X(const char *, json, "json", TEXT("FILE"), NULL, FLEET, OTHER,                                \
       "Write the final report as one JSON object; - is standard output")
+
+#define HC_CL_SETTINGS_OF_RESULTS(X)                                                               \
+    X(struct hc_setting_texts, fail_if, "fail-if", TEXTS("COND"),                                  \
+      (struct hc_setting_texts){.count = 0}, LOAD, RESULTS,                                        \
+      "Exit with 3 if the condition is true of the report, such as 'rtt_ms.p99>120': a number's "  \
+      "path in --json, one of < <= > >= == != and a number; may be given 16 times")                \
+    X(const char *, compare, "compare", TEXT("FILE"), NULL, LOAD, RESULTS,                         \
+      "Compare the report with one that --json wrote earlier, and exit with 4 if a figure is "     \
+      "worse")                                                                                     \
+    X(const char *, tolerance, "tolerance", TEXT("PCT"), "10%", LOAD, RESULTS,                     \
+      "Percentage by which a figure may be worse with --compare, 0% to 1000%")                     \
+    X(const char *, json_lines, "json-lines", TEXT("FILE"), NULL, LOAD, RESULTS,                   \
+      "Write one JSON object on a line for each second; - is standard output")                     \
+    X(const char *, junit, "junit", TEXT("FILE"), NULL, LOAD, RESULTS,                             \
+      "Write the verdict, the conditions and the comparison as test cases in JUnit's XML")         \
+    X(const char *, markdown, "markdown", TEXT("FILE"), NULL, LOAD, RESULTS,                       \
+      "Write a summary in Markdown")
 
 /// The conditions of a link, which are members of hc_network_sim_config too.
 #define HC_CL_SETTINGS_OF_LINK(X)                                                                  \
@@ -165,4 +188,5 @@ enum hc_cl_settings_group {
 /// All settings.
 #define HC_CL_SETTINGS(X)                                                                          \
     HC_CL_SETTINGS_OF_RUN(X)                                                                       \
-    HC_CL_SETTINGS_OF_WINDOW(X) HC_CL_SETTINGS_OF_CLIENT(X) HC_CL_SETTINGS_OF_LINK(X)
+    HC_CL_SETTINGS_OF_WINDOW(X)                                                                    \
+    HC_CL_SETTINGS_OF_CLIENT(X) HC_CL_SETTINGS_OF_LINK(X) HC_CL_SETTINGS_OF_RESULTS(X)

@@ -20,17 +20,16 @@
 #include <unistd.h>
 
 enum {
-    START_MS = 10000,      ///< longest time until the server listens
-    END_MS = 10000,        ///< longest time until it ends
-    REPORT_DESCRIPTOR = 3, ///< number in the server's process
-    ARGUMENTS_MAX = 128,   ///< of the server
-    LINE_MAX_BYTES = 4096, ///< of the log
+    START_MS = 10000,                     ///< longest time until the server listens
+    END_MS = 10000,                       ///< longest time until it ends
+    REPORT_DESCRIPTOR = 3,                ///< number in the server's process
+    ARGUMENTS_MAX = HC_CL_WORDS_MAX + 32, ///< of the server
+    LINE_MAX_BYTES = 4096,                ///< of the log
     REPORT_MAX =
         1 << 16, ///< bytes; a pipe holds as many, so the server never waits for this process
 };
 
-/// The path of hindcastd, next to this program's own file.
-static bool server_path(char *path, size_t size) {
+bool hc_cl_spawn_path(char *path, size_t size) {
     static const char name[] = "hindcastd";
     ssize_t length = readlink("/proc/self/exe", path, size - sizeof(name));
     if (length <= 0)
@@ -78,11 +77,9 @@ static void become_server(const char *path, int output, int report, FILE *log,
         memcpy(&arguments[at], more, sizeof(more));
         at += sizeof(more) / sizeof(*more);
     }
-    char *words = config->arguments != NULL ? strdup(config->arguments) : NULL, *rest = NULL;
     // The last of an option that is given twice counts.
-    for (char *word = words != NULL ? strtok_r(words, " ", &rest) : NULL;
-         word != NULL && at < ARGUMENTS_MAX; word = strtok_r(NULL, " ", &rest))
-        arguments[at++] = word;
+    for (unsigned i = 0; config->arguments != NULL && i < config->arguments->count; i++)
+        arguments[at++] = config->arguments->all[i];
     execv(path, (char *const *)arguments);
     fprintf(stderr, "%s: %s: %s\n", config->program, path, strerror(errno));
     _exit(127);
@@ -132,7 +129,7 @@ bool hc_cl_spawn_start(struct hc_cl_spawn *server, const struct hc_cl_spawn_conf
     char path[4096], line[128];
     int output[2], report[2];
     unsigned port = 0;
-    if (!server_path(path, sizeof(path)) || pipe2(output, O_CLOEXEC) != 0) {
+    if (!hc_cl_spawn_path(path, sizeof(path)) || pipe2(output, O_CLOEXEC) != 0) {
         snprintf(why, why_size, "--spawn: this program's own place is not known");
         return false;
     }

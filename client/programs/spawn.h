@@ -1,6 +1,8 @@
 /// A hindcastd that a program starts on 127.0.0.1, and ends for its report.
 #pragma once
 
+#include "client/programs/words.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,11 +12,11 @@
 
 /// The options of the server.
 struct hc_cl_spawn_config {
-    const char *program;    ///< the name of this program, in messages
-    const char *arguments;  ///< more of the server's, separated by spaces; NULL: none
-    const char *game;       ///< path of the plugin; NULL: the arena
-    uint32_t clients;       ///< --max-clients
-    uint32_t snapshot_rate; ///< Hz; 0: the server's default
+    const char *program;                 ///< the name of this program, in messages
+    const struct hc_cl_words *arguments; ///< more of the server's; NULL: none
+    const char *game;                    ///< path of the plugin; NULL: the arena
+    uint32_t clients;                    ///< --max-clients
+    uint32_t snapshot_rate;              ///< Hz; 0: the server's default
     uint64_t seed;
     bool keeps_log; ///< keep the log, with a status each second, instead of printing it
 };
@@ -27,6 +29,9 @@ struct hc_cl_spawn {
     int report; ///< descriptor of its JSON report
     char port[6];
 };
+
+/// Writes the path of hindcastd, beside this program's own file; false: it is not known.
+bool hc_cl_spawn_path(char *path, size_t size);
 
 /// Starts a server, and waits until it listens. It ends when this process ends. False: it did not
 /// start, and `why` is a sentence; the server's own messages are on standard error.

@@ -28,7 +28,7 @@
 #include <stdio.h>
 
 enum {
-    HC_SETTINGS_MAX = 64,         ///< of a program
+    HC_SETTINGS_MAX = 96,         ///< of a program
     HC_SETTING_TEXT_MAX = 640,    ///< bytes of a sentence about a setting, but for its value
     HC_SETTING_TEXTS_MAX = 16,    ///< texts of TEXTS
     HC_SETTING_LINE_MAX = 512,    ///< bytes of a line of a file, with its terminator

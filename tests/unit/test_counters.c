@@ -1,5 +1,6 @@
 /// Every counter of the lists (hindcast/counter.h): each is in the reports of the programs, and
 /// those of several matches or clients are summed by the rule of their kind.
+#include "client/bots/condition.h"
 #include "client/bots/report.h"
 #include "common/programs/counters.h"
 #include "common/programs/report.h"
@@ -287,6 +288,76 @@ START_TEST(each_counter_of_several_processes_is_summed_by_its_kind) {
 }
 END_TEST
 
+/// The shape of a report, by which conditions are checked, and the figures that were seen.
+struct named {
+    const json_t *report, *shape;
+    unsigned count;
+};
+
+/// A condition on a figure is parsed and checked, and judged by the figure's value.
+static void can_be_named(void *context, const char *path, const json_t *value) {
+    struct named *named = context;
+    struct hc_cl_condition condition;
+    char text[HC_CL_FIGURES_PATH_MAX + 8], why[800] = "";
+    double number = 0;
+    if (json_is_null(value) && json_is_object(hc_cl_figures_find(named->shape, path)))
+        return; // an object that the report does not have
+    snprintf(text, sizeof text, "%s <= 5", path);
+    ck_assert_msg(hc_cl_condition_parse(text, &condition, why, sizeof why), "%s: %s", text, why);
+    ck_assert_msg(hc_cl_condition_check(&condition, named->shape, why, sizeof why), "%s: %s", text,
+                  why);
+    ck_assert_ptr_eq(hc_cl_figures_find(named->report, path), value);
+    bool known = hc_cl_figures_number(value, &number);
+    json_t *outcome = hc_cl_condition_judge(&condition, named->report);
+    ck_assert_int_eq(json_is_true(json_object_get(outcome, "ok")), known && number > 5);
+    ck_assert_int_eq(json_is_null(json_object_get(outcome, "value")), !known);
+    json_decref(outcome);
+    named->count++;
+}
+
+START_TEST(each_figure_of_a_report_can_be_named_by_a_condition) {
+    static struct server server;
+    static struct hc_cl_fleet_result result;
+    static const struct hc_cl_options options = {.clients = 1, .light = 1};
+    for (unsigned filled = 0; filled < 2; filled++) {
+        if (filled)
+            fill_server(&server);
+        if (filled)
+            fill_clients(&result);
+        json_t *daemon = report_of_server(&server);
+        json_t *report = hc_cl_report_json("hindcast-load", "0", &options, &result, daemon, "");
+        struct named named = {.report = report,
+                              .shape = hc_cl_report_shape("hindcast-load", "0", &options)};
+        hc_cl_figures_walk(report, can_be_named, &named);
+        ck_assert_uint_gt(named.count, 200);
+        json_decref((json_t *)named.shape);
+        json_decref(report);
+        json_decref(daemon);
+    }
+}
+END_TEST
+
+START_TEST(each_counter_has_the_direction_of_its_list) {
+    const struct counted *const all[] = {of_server, of_clients};
+    static const size_t counts[] = {OF_SERVER, OF_CLIENTS};
+    unsigned directed = 0;
+    char path[100];
+    for (unsigned a = 0; a < 2; a++)
+        for (size_t l = 0; l < counts[a]; l++)
+            for (size_t i = 0; i < all[a][l].list->count; i++) {
+                const struct hc_counter *row = &all[a][l].list->rows[i];
+                bool spread = row->kind == HC_COUNTER_HISTOGRAM;
+                snprintf(path, sizeof path, "%s%s%s", all[a][l].object, row->key,
+                         spread ? ".p99" : "");
+                ck_assert_msg(hc_cl_figures_better(path) == row->better, "%s", path);
+                directed += row->better != HC_COUNTER_NEITHER;
+                snprintf(path, sizeof path, "%s%s.count", all[a][l].object, row->key);
+                ck_assert_msg(hc_cl_figures_better(path) == HC_COUNTER_NEITHER, "%s", path);
+            }
+    ck_assert_uint_gt(directed, 30);
+}
+END_TEST
+
 /// Each counter has a key in the report, and no value.
 static void are_unknown(const struct counted *of, size_t lists, const json_t *report) {
     char path[80];
@@ -325,6 +396,8 @@ int main(void) {
     tcase_add_test(tests, each_counter_of_clients_is_in_the_report_of_hindcast_load);
     tcase_add_test(tests, each_counter_of_several_processes_is_summed_by_its_kind);
     tcase_add_test(tests, each_counter_that_a_program_cannot_know_is_null);
+    tcase_add_test(tests, each_figure_of_a_report_can_be_named_by_a_condition);
+    tcase_add_test(tests, each_counter_has_the_direction_of_its_list);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
