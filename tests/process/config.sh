@@ -93,6 +93,39 @@ check "all settings that may change do, and the others are named" \
 kill -TERM "$server"
 finish "$server"
 
+# Another key file and another list of refused users take effect, for users that play too.
+make_tokens 2
+"$bin/hindcastd" key --key-file "$work/other-keys" >/dev/null
+"$bin/hindcastd" token --key-file "$work/other-keys" --client-id 9 --life 600 >"$work/other-token"
+set_config "key-file = $work/keys"
+start named hindcastd --config "$file" --bind 127.0.0.1 --port 0 --matches 2 --workers 2
+server=$pid
+check "a server takes its key file from its configuration" await grep -q "^listening on" "$work/named.out"
+port=$(sed -n 's/^listening on 127\.0\.0\.1:\([0-9]*\)$/\1/p' "$work/named.out")
+start users hindcast-bot --connect "127.0.0.1:$port" --count 2 --token "$work/tokens"
+users=$pid
+check "two users play" await shows "$work/named.err" "info  joined" 2
+echo 2 >"$work/refused"
+set_config "key-file = $work/other-keys" "refused = $work/refused" "no-such = 1"
+kill -HUP "$server"
+check "a configuration with a fault is refused" await grep -q "error config-refused faults=1" "$work/named.err"
+check "and the keys are read all the same" await shows "$work/named.err" "info  keys-read" 1
+check "nobody is refused" sh -c "! grep -q ' left ' '$work/named.err'"
+set_config "key-file = $work/other-keys" "refused = $work/refused"
+kill -HUP "$server"
+check "the refused user is closed" await grep -q "info  left .*user=2 " "$work/named.err"
+check "the keys of the other file are read" await shows "$work/named.err" "info  keys-read" 2
+start other hindcast-bot --connect "127.0.0.1:$port" --token "$work/other-token" --duration 1
+finish "$pid"
+check "a token of the other keys admits" report other 'c["snapshots"] > 0'
+set_config "key-file = $work/other-keys"
+kill -HUP "$server"
+check "nobody is refused any more" await grep -q "info  refused-read users=0" "$work/named.err"
+check "the other user plays on" test "$(grep -c ' left .*user=1 ' "$work/named.err")" = 0
+kill -TERM "$server"
+finish "$server"
+finish "$users"
+
 # Bots play while the configuration is read again and again, half of the time with faults.
 set_config ""
 serve server --config "$file" --max-clients 8

@@ -114,6 +114,67 @@ START_TEST(a_cap_of_the_rate_holds_for_clients_that_play) {
 }
 END_TEST
 
+static void set(struct hc_sim *sim, const struct hc_server_config *config) {
+    struct hc_server *host = hc_sim_host(sim);
+    ck_assert_int_eq(hc_server_reconfigure(host, config, hc_sim_host_now(sim)), HC_OK);
+}
+
+START_TEST(time_until_a_connection_is_lost_and_its_player_leaves_follows_the_setting) {
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 2, 20, 8);
+    struct hc_server_config changed = hc_server_config_default();
+    struct hc_sim *sim = hc_sim_create(&config);
+    ck_assert_ptr_nonnull(sim);
+    ck_assert(hc_sim_join_all(sim));
+    const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(sim));
+    changed.timeout_us = 2 * SECOND_US; // before: 10 s
+    changed.linger_us = 3 * SECOND_US;  // before: 30 s
+    set(sim, &changed);
+    hc_sim_kill(sim, 0);
+    hc_sim_run(sim, SECOND_US);
+    ck_assert_uint_eq(stats->lost, 0);
+    hc_sim_run(sim, 3 * SECOND_US / 2);
+    ck_assert_uint_eq(stats->lost, 1);
+    ck_assert_uint_eq(stats->timeouts, 0);
+    hc_sim_run(sim, 3 * SECOND_US);
+    ck_assert_uint_eq(stats->timeouts, 1);
+    ck_assert_int_eq(hc_sim_client_state(sim, 1), HC_CLIENT_PLAYING);
+    hc_sim_destroy(sim);
+}
+END_TEST
+
+/// Whether a client that connects now is denied.
+static bool is_denied(struct hc_sim *sim, unsigned client) {
+    uint64_t before = hc_server_stats(hc_sim_host(sim))->denied;
+    ck_assert(hc_sim_connect(sim, client));
+    hc_sim_run(sim, SECOND_US);
+    return hc_server_stats(hc_sim_host(sim))->denied > before;
+}
+
+START_TEST(clients_that_connect_meet_the_limits_that_are_set) {
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 8, 20, 9);
+    struct hc_server_config changed = hc_server_config_default();
+    config.client.players = 2;
+    config.behind_router = true;
+    struct hc_sim *sim = hc_sim_create(&config);
+    ck_assert_ptr_nonnull(sim);
+    ck_assert(!is_denied(sim, 0));
+    changed.players_per_client = 1;
+    set(sim, &changed);
+    ck_assert(is_denied(sim, 1));
+    changed.players_per_client = 2;
+    set(sim, &changed);
+    ck_assert(!is_denied(sim, 2));
+    changed.clients_per_address = 2;
+    set(sim, &changed);
+    ck_assert(is_denied(sim, 3));
+    changed.clients_per_address = 3;
+    set(sim, &changed);
+    ck_assert(!is_denied(sim, 3));
+    ck_assert_int_eq(hc_sim_client_state(sim, 0), HC_CLIENT_PLAYING);
+    hc_sim_destroy(sim);
+}
+END_TEST
+
 START_TEST(values_out_of_range_change_nothing) {
     struct hc_sim_config config = hc_sim_config_players(&hc_arena, 2, 20, 7);
     struct hc_server_config changed = hc_server_config_default();
@@ -144,6 +205,9 @@ int main(void) {
     tcase_add_test(tests, clients_play_on_and_agree_while_all_settings_change);
     tcase_add_test(tests, snapshots_come_at_the_rate_that_is_set);
     tcase_add_test(tests, a_cap_of_the_rate_holds_for_clients_that_play);
+    tcase_add_test(tests,
+                   time_until_a_connection_is_lost_and_its_player_leaves_follows_the_setting);
+    tcase_add_test(tests, clients_that_connect_meet_the_limits_that_are_set);
     tcase_add_test(tests, values_out_of_range_change_nothing);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
