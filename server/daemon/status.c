@@ -206,3 +206,16 @@ void hc_sv_status_log_troubles(struct hc_sv_status *status, struct hc_sv_log *lo
     log_ticks(status, log, report, last, now_us);
     log_inputs(status, log, report->host, last, now_us);
 }
+
+void hc_sv_status_log_drops(struct hc_sv_status_line *line, struct hc_sv_log *log,
+                            const struct hc_sv_door_stats *doors, bool last, uint64_t now_us) {
+    uint64_t fresh, all = doors->receive_drops + doors->handshake_drops;
+    if (!is_due(line, all, last, now_us, &fresh))
+        return;
+    hc_sv_log_event(log, HC_SV_LOG_WARN, "datagrams-dropped",
+                    json_pack("{s:I, s:I, s:I, s:s}", "count", (json_int_t)fresh, "data",
+                              (json_int_t)doors->receive_drops, "handshakes",
+                              (json_int_t)doors->handshake_drops, "why",
+                              "receive buffers were full: of a flood, or because the machine is "
+                              "busy"));
+}

@@ -2,8 +2,9 @@
 #pragma once
 
 #include "hindcast/server.h"
-#include "server/daemon/report.h"
+#include "server/daemon/door.h"
 #include "server/daemon/log.h"
+#include "server/daemon/report.h"
 
 /// The newest line about a trouble: its count and its time.
 struct hc_sv_status_line {
@@ -47,6 +48,11 @@ void hc_sv_status_log_overload(struct hc_sv_status *status, struct hc_sv_log *lo
 /// games and builds; ticks that were late or left out; and inputs that were refused or lost.
 void hc_sv_status_log_troubles(struct hc_sv_status *status, struct hc_sv_log *log,
                                const struct hc_sv_report *report, bool last, uint64_t now_us);
+/// Logs, at most once in 10 s, how many datagrams the doors of a worker have dropped unread, of
+/// clients that play and of handshakes; with `last`, at once.
+void hc_sv_status_log_drops(struct hc_sv_status_line *line, struct hc_sv_log *log,
+                            const struct hc_sv_door_stats *doors, bool last, uint64_t now_us);
+
 /// Logs when four fifths of the users are remembered that may be, and when one is forgotten for
 /// another; again after fewer than three fifths were.
 void hc_sv_status_log_remembered(struct hc_sv_status *status, struct hc_sv_log *log,

@@ -180,9 +180,10 @@ static void arm_timer(struct hc_sv_worker *worker) {
     hc_loop_arm(worker->runner->timer, deadline, now);
 }
 
-/// Publishes the counts that are of no match.
-static void publish_own(struct hc_sv_worker *worker) {
+/// Publishes the counts that are of no match, and logs drops; `last`: all that are not logged yet.
+static void publish_own(struct hc_sv_worker *worker, bool last) {
     struct hc_sv_door_stats doors = hc_sv_doors_stats(worker->runner->doors);
+    hc_sv_status_log_drops(&worker->drops, worker->setting->log, &doors, last, hc_clock_us());
     struct hc_sv_worker_counts counts = {
         .doors.receive_drops = doors.receive_drops,
         .doors.send_errors = doors.send_errors,
@@ -194,13 +195,13 @@ static void publish_own(struct hc_sv_worker *worker) {
     hc_sv_published_write(&worker->counts, &counts);
 }
 
-/// Publishes all counts.
-static void publish_all(struct hc_sv_worker *worker) {
+/// Publishes all counts; `last`: the worker ends.
+static void publish_all(struct hc_sv_worker *worker, bool last) {
     uint64_t now = hc_clock_us();
     for (struct hc_sv_match *match = NULL;
          (match = hc_sv_worker_next_match(worker, match)) != NULL;)
         hc_sv_match_publish(match, &worker->scratch, now);
-    publish_own(worker);
+    publish_own(worker, last);
 }
 
 /// Wakes the control thread.
@@ -247,7 +248,7 @@ static void set_time(struct hc_sv_worker *worker, uint64_t now) {
          (match = hc_sv_worker_next_match(worker, match)) != NULL;)
         hc_server_set_time(match->server, hc_sv_wall_clock_bounded_us(worker->setting->wall_clock),
                            now);
-    publish_own(worker);
+    publish_own(worker, false);
 }
 
 /// Measures the matches' shares of the time. A match counts as loaded by its work's part of the
@@ -471,7 +472,7 @@ static void obey(struct hc_sv_worker *worker) {
             stop(worker, match, now);
     }
     if (orders.publish != 0) {
-        publish_all(worker);
+        publish_all(worker, false);
         atomic_store(&worker->published, orders.publish);
         notify(worker);
     }
@@ -516,7 +517,7 @@ static void end(struct hc_sv_worker *worker) {
     for (struct hc_sv_match *match = NULL;
          (match = hc_sv_worker_next_match(worker, match)) != NULL;)
         hc_sv_match_log_troubles(match, true, hc_clock_us());
-    publish_all(worker);
+    publish_all(worker, true);
     atomic_store(&worker->closed, true);
     notify(worker);
 }

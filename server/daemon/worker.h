@@ -91,6 +91,7 @@ struct hc_sv_worker {
     uint32_t drained;               ///< datagrams of the DATA lane since the last tick
     uint32_t drain_size;            ///< the datagrams that one reading should find, at most
     uint64_t drain_every_us;        ///< the interval that follows from them
+    struct hc_sv_status_line drops; ///< the newest log line about dropped datagrams
     uint64_t handshakes;            ///< datagrams received that are not DATA
     struct hc_sv_time_budget handshake_budget;
     bool stopping, restarts;

@@ -22,5 +22,8 @@ check "the bots received nearly all snapshots, without a mismatch" report bots \
      c["snapshots"] > 0.8 * of("server")["server"]["snapshots"] > 0)'
 check "the server refused the malformed datagrams and admitted no client for them" report server \
     "sum(s['rejected'].values()) + s['receive_drops'] + s['handshakes_dropped_unread'] > 0.5 * $sent and s['joins'] == 6 and s['timeouts'] == 0"
+dropped=$(sed -n 's/.*warn  datagrams-dropped count=\([0-9]*\) .*/\1/p' "$work/server.err" | awk '{ n += $1 } END { print n + 0 }')
+check "the log has counted what was dropped unread ($dropped)" report server \
+    "s['receive_drops'] + s['handshakes_dropped_unread'] == $dropped"
 check "the server lost no input" report server 'inputs["lost"] == 0'
 end
