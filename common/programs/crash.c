@@ -32,7 +32,7 @@ enum { CRASHES = sizeof(crashes) / sizeof(*crashes) };
 
 /// A signal handler has no other argument than its number.
 static struct {
-    const char *program;
+    const char *program, *begin;
     const void *game_file;
     bool json;
     volatile sig_atomic_t begun;
@@ -64,16 +64,17 @@ static const char *name_of(int number) {
 
 /// Writes the last words.
 static void say(int number, const char *place) {
+    const char *begin = crash.begin != NULL ? crash.begin : "";
     char words[WORDS];
     int size;
     if (crash.json)
         size = snprintf(words, sizeof(words),
-                        "{\"level\":\"error\",\"event\":\"crash\",\"signal\":%d,"
+                        "%s{\"level\":\"error\",\"event\":\"crash\",\"signal\":%d,"
                         "\"why\":\"%s, in %s\"}\n",
-                        number, name_of(number), place);
+                        begin, number, name_of(number), place);
     else
-        size = snprintf(words, sizeof(words), "%s: crash by signal %d: %s, in %s\n", crash.program,
-                        number, name_of(number), place);
+        size = snprintf(words, sizeof(words), "%s%s: crash by signal %d: %s, in %s\n", begin,
+                        crash.program, number, name_of(number), place);
     if (size > 0 && write(STDERR_FILENO, words, (size_t)size) < 0)
         return;
 }
@@ -145,6 +146,10 @@ void hc_crash_watch_thread(void) {
         return;
     sigaltstack(&(stack_t){.ss_sp = stack->bytes, .ss_size = sizeof(stack->bytes)}, &stack->before);
     pthread_setspecific(stack_key, stack);
+}
+
+void hc_crash_begin_with(const char *text) {
+    crash.begin = text;
 }
 
 void hc_crash_watch(const char *program, const void *game, bool json) {

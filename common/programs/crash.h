@@ -8,6 +8,9 @@
 /// symbol of it, is told rather than others.
 void hc_crash_watch(const char *program, const void *game, bool json);
 
+/// Puts `text` (borrowed for ever) before the line, such as a priority for the journal of systemd.
+void hc_crash_begin_with(const char *text);
+
 /// Gives this thread a stack for it until it ends, because a crash may have used up its own. At
 /// most once.
 void hc_crash_watch_thread(void);

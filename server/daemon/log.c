@@ -155,8 +155,7 @@ static const char *client_of(const json_t *fields, char text[static CLIENT_MAX])
     return NULL;
 }
 
-/// Whether the descriptor is the journal's, whose device and inode $JOURNAL_STREAM has.
-static bool is_journal(int descriptor) {
+bool hc_sv_log_is_journal(int descriptor) {
     const char *stream = getenv("JOURNAL_STREAM");
     uintmax_t device, inode;
     struct stat status;
@@ -174,13 +173,13 @@ void hc_sv_log_open(struct hc_sv_log *log, enum hc_sv_log_level level, enum hc_s
     log->suppressed_us = hc_clock_us();
     if (getrandom(&log->limit.seed, sizeof(log->limit.seed), GRND_NONBLOCK) < 0)
         log->limit.seed = log->suppressed_us;
-    log->has_priorities = is_journal(descriptor);
+    log->has_priorities = hc_sv_log_is_journal(descriptor);
     hc_sv_log_output_open(&log->output, descriptor);
 }
 
 void hc_sv_log_redirect(struct hc_sv_log *log, int descriptor) {
     pthread_mutex_lock(&log->lock);
-    log->has_priorities = is_journal(descriptor);
+    log->has_priorities = hc_sv_log_is_journal(descriptor);
     hc_sv_log_output_redirect(&log->output, descriptor);
     pthread_mutex_unlock(&log->lock);
 }

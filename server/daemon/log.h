@@ -39,6 +39,9 @@ struct hc_sv_log {
     uint64_t suppressed_us; ///< when suppressed lines were last counted in the log
 };
 
+/// Whether the descriptor is the journal's, whose device and inode $JOURNAL_STREAM has.
+bool hc_sv_log_is_journal(int descriptor);
+
 /// Opens a log on `descriptor`, which the caller still owns. It is the journal if $JOURNAL_STREAM
 /// names it.
 void hc_sv_log_open(struct hc_sv_log *log, enum hc_sv_log_level level, enum hc_sv_log_format format,

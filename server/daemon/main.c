@@ -382,6 +382,8 @@ int main(int argc, char **argv) {
     if (!open_log(&daemon))
         return 1;
     hc_crash_watch("hindcastd", game_place(&daemon), daemon.options.format == HC_SV_LOG_JSON);
+    if (hc_sv_log_is_journal(STDERR_FILENO))
+        hc_crash_begin_with("<2>"); // critical
     bool json_out = daemon.options.json != NULL && strcmp(daemon.options.json, "-") == 0;
     daemon.text = json_out ? stderr : stdout;
     hc_sv_memory_map_blocks();

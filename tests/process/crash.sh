@@ -32,6 +32,14 @@ last = json.loads(open(sys.argv[1]).read().split("\n")[-2])
 assert last["event"] == "crash" and last["signal"] == 11 and "in tag_step_ball (" in last["why"], last
 END
 
+: >"$work/journal.err"
+JOURNAL_STREAM=$(stat -c %d:%i "$work/journal.err")
+export JOURNAL_STREAM
+serve journal --tick-rate 240 --game "$work/writes.so"
+unset JOURNAL_STREAM
+finish "$pid"
+check "the line for the journal has a priority" sh -c "tail -n 1 '$work/journal.err' | grep -q '^<2>hindcastd: crash by signal 11'"
+
 serve loops --tick-rate 240 --game "$work/loops.so" --log-format json
 loops=$pid
 check "a match that hangs is logged" await grep -q '"event":"match-hangs"' "$work/loops.err"
