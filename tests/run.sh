@@ -200,6 +200,7 @@ stage_threads() {
     done
     run_counted sh tests/process/matches.sh build/tsan/bin
     run_counted sh tests/process/match_hang.sh build/tsan/bin
+    run_counted sh tests/process/config.sh build/tsan/bin
 }
 
 # The same matches on machines that compute otherwise: numbers in s390x have the other byte order.
