@@ -60,6 +60,13 @@ uint64_t hc_histogram_mean(const struct hc_histogram *histogram) {
     return histogram->count == 0 ? 0 : histogram->sum / histogram->count;
 }
 
+uint64_t hc_histogram_up_to(const struct hc_histogram *histogram, uint64_t value) {
+    uint64_t count = 0;
+    for (unsigned bucket = 0; bucket < HC_HISTOGRAM_BUCKETS && bucket_top(bucket) <= value; bucket++)
+        count += histogram->buckets[bucket];
+    return count;
+}
+
 uint64_t hc_histogram_at_rank(const struct hc_histogram *histogram, uint64_t rank) {
     if (histogram->count == 0)
         return 0;

@@ -255,18 +255,39 @@ bool hc_sv_clients_are_gone(const struct hc_sv_clients *clients) {
     return true;
 }
 
+static struct hc_server_session session_of(const struct hc_sv_peer *peer) {
+    return (struct hc_server_session){.client_id = peer->user.client_id,
+                                      .cid = peer->connection.cid,
+                                      .player_count = peer->replication.own_count,
+                                      .connected = peer->state == HC_SV_PEER_PLAYING};
+}
+
+/// The first taken place of a session after that of `peer` (NULL: of all); NULL: there is none.
+static struct hc_sv_peer *next_session(const struct hc_sv_clients *clients,
+                                       const struct hc_sv_peer *peer) {
+    struct hc_sv_peer *next = hc_sv_clients_next(clients, peer);
+    while (next != NULL && !hc_sv_peer_has_session(next))
+        next = hc_sv_clients_next(clients, next);
+    return next;
+}
+
 uint32_t hc_sv_clients_sessions(const struct hc_sv_clients *clients, struct hc_server_session *out,
                                 uint32_t most) {
     uint32_t count = 0;
-    for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_clients_next(clients, peer)) != NULL;) {
-        if (!hc_sv_peer_has_session(peer))
-            continue;
+    for (struct hc_sv_peer *peer = NULL; (peer = next_session(clients, peer)) != NULL; count++)
         if (count < most)
-            out[count] = (struct hc_server_session){.client_id = peer->user.client_id,
-                                                    .cid = peer->connection.cid,
-                                                    .player_count = peer->replication.own_count,
-                                                    .connected = peer->state == HC_SV_PEER_PLAYING};
-        count++;
+            out[count] = session_of(peer);
+    return count;
+}
+
+uint32_t hc_sv_clients_list(const struct hc_sv_clients *clients, struct hc_server_client *out,
+                            uint32_t most, uint64_t now_us) {
+    uint32_t count = 0;
+    for (struct hc_sv_peer *peer = NULL; (peer = next_session(clients, peer)) != NULL; count++) {
+        if (count >= most)
+            continue;
+        out[count].session = session_of(peer);
+        hc_sv_peer_describe(peer, &out[count], now_us);
     }
     return count;
 }

@@ -153,3 +153,7 @@ bool hc_sv_clients_are_gone(const struct hc_sv_clients *clients);
 /// The number of sessions. Writes up to `most` of them to `out`, which may be NULL if `most` is 0.
 uint32_t hc_sv_clients_sessions(const struct hc_sv_clients *clients, struct hc_server_session *out,
                                 uint32_t most);
+
+/// The same with what is known of each session at `now_us`.
+uint32_t hc_sv_clients_list(const struct hc_sv_clients *clients, struct hc_server_client *out,
+                            uint32_t most, uint64_t now_us);

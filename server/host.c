@@ -556,6 +556,11 @@ uint32_t hc_server_sessions(const struct hc_server *server, struct hc_server_ses
     return count;
 }
 
+uint32_t hc_server_list_clients(const struct hc_server *server, struct hc_server_client *out,
+                                uint32_t most, uint64_t now_us) {
+    return hc_sv_clients_list(&server->clients, out, most, now_us);
+}
+
 const struct hc_timeline *hc_server_timeline(const struct hc_server *server) {
     return server->timeline;
 }

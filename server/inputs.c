@@ -41,6 +41,7 @@ static void note_input(struct hc_server *server, struct hc_sv_peer *peer, unsign
     if (tick >= head)
         return;
     server->stats.inputs_late++;
+    peer->late_inputs++;
     peer->late_ticks += head - tick;
     if (peer->late_ticks > server->stats.latest.ticks)
         server->stats.latest = (struct hc_server_latest){peer->user.client_id, peer->late_ticks};

@@ -52,7 +52,8 @@ void hc_sv_peer_open(struct hc_sv_peer *peer) {
     enter(peer, HC_SV_PEER_FREE);
     peer->user = (struct hc_sv_user){.client_id = 0};
     peer->ever_received = false;
-    peer->late_ticks = 0;
+    peer->late_ticks = peer->late_inputs = 0;
+    peer->traffic = (struct hc_sv_traffic){.lost = 0};
     hc_sv_lateness_begin(&peer->lateness);
     peer->forged = 0;
     peer->unproven_us = 0;
@@ -116,7 +117,9 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_s
                                 .messages = peer->messages,
                                 .seen = peer->seen,
                                 .answer = {.value = peer->answer.value},
+                                .late_inputs = peer->late_inputs,
                                 .late_ticks = peer->late_ticks,
+                                .traffic = peer->traffic,
                                 .lateness = peer->lateness,
                                 .address = *address,
                                 .forged = peer->forged,
@@ -185,6 +188,9 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
     if (status != HC_OK)
         return status;
     *newest = accepted.newest;
+    peer->traffic.datagrams_in++;
+    peer->traffic.bytes_in += HC_DATA_BODY_AT + data->body_size + HC_TAG_SIZE;
+    peer->traffic.lost += accepted.lost;
     if (hc_connection_measure(&peer->connection, &accepted, ack_delay_us, now_us, &rtt_us)) {
         client->round_trip =
             hc_tick_min(client->round_trip, hc_tick_at_us(rtt_us, client->world->tick_rate));
@@ -211,7 +217,10 @@ size_t hc_sv_peer_wrap(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_M
         peer->narrow.tried = peer->connection.sent.next;
         peer->narrow.tried_us = now_us;
     }
-    return hc_connection_wrap(&peer->connection, out, body_size, now_us);
+    size_t size = hc_connection_wrap(&peer->connection, out, body_size, now_us);
+    peer->traffic.datagrams_out += size > 0;
+    peer->traffic.bytes_out += size;
+    return size;
 }
 
 size_t hc_sv_peer_send_close(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX],
@@ -219,4 +228,30 @@ size_t hc_sv_peer_send_close(struct hc_sv_peer *peer, uint8_t out[static HC_DATA
     size_t size = hc_connection_send_close(&peer->connection, out, now_us);
     hc_sv_peer_close_ended(peer);
     return size;
+}
+
+void hc_sv_peer_describe(const struct hc_sv_peer *peer, struct hc_server_client *out,
+                         uint64_t now_us) {
+    const struct hc_margin *margin = &peer->margin.report;
+    const struct hc_sv_client *client = &peer->replication;
+    memcpy(out->name, peer->user.name, sizeof out->name);
+    memcpy(out->players, client->own, sizeof out->players);
+    out->address = peer->address;
+    out->connected_us = hc_since(peer->connection.begun_us, now_us);
+    out->datagrams_received = peer->traffic.datagrams_in;
+    out->bytes_received = peer->traffic.bytes_in;
+    out->datagrams_sent = peer->traffic.datagrams_out;
+    out->bytes_sent = peer->traffic.bytes_out;
+    out->datagrams_lost = peer->traffic.lost;
+    out->rtt_us = peer->connection.srtt_us;
+    out->jitter_us = peer->connection.rttvar_us;
+    out->has_margin = peer->margin.reported && margin->samples > 0;
+    out->margin_least_us = margin->min * HC_MARGIN_UNIT_US;
+    out->margin_median_us = margin->median * HC_MARGIN_UNIT_US;
+    out->usual_late_ticks = peer->lateness.any ? (peer->lateness.usual + HC_SV_LATENESS_PARTS - 1) /
+                                                     HC_SV_LATENESS_PARTS
+                                               : 0;
+    out->display_offset = client->display_offset;
+    out->late_inputs = peer->late_inputs;
+    out->late_ticks = peer->late_ticks;
 }

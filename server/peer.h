@@ -14,7 +14,7 @@
 #pragma once
 
 #include "hindcast/game.h"
-#include "hindcast/address.h"
+#include "hindcast/server.h"
 #include "proto/connection.h"
 #include "proto/message.h"
 #include "server/contest.h"
@@ -93,6 +93,13 @@ struct hc_sv_former {
     uint8_t continue_key[HC_SEAL_KEY_SIZE];
 };
 
+/// The datagrams of a session, but handshakes, CLOSEs and copies.
+struct hc_sv_traffic {
+    uint64_t datagrams_in, bytes_in;
+    uint64_t datagrams_out, bytes_out;
+    uint64_t lost; ///< datagrams sent that counted as lost
+};
+
 /// A peer. The members that every datagram and every tick read come first, close together: between
 /// two ticks a peer leaves the processor's caches.
 struct hc_sv_peer {
@@ -109,7 +116,9 @@ struct hc_sv_peer {
     hc_tick active_at;       ///< head when an input last differed from the one before
     /// [own][tick % HC_SV_SEEN] tick + 1 of an input that was counted
     hc_tick (*seen)[HC_SV_SEEN];
-    uint64_t late_ticks;        ///< by which its late inputs went back, in all
+    uint64_t late_inputs; ///< that were taken, of the session
+    uint64_t late_ticks;  ///< by which its late inputs went back, in all
+    struct hc_sv_traffic traffic;
     uint64_t lingers_until_us;  ///< while it lingers
     uint64_t flood_us;          ///< the end of all received datagrams at the allowed rate
     uint64_t flood_bytes_us;    ///< the end of all received bytes at the allowed rate
@@ -200,3 +209,7 @@ size_t hc_sv_peer_wrap(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_M
 /// lingers.
 size_t hc_sv_peer_send_close(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX],
                              uint64_t now_us);
+
+/// Writes all but the session to `out`, as it is at `now_us`.
+void hc_sv_peer_describe(const struct hc_sv_peer *peer, struct hc_server_client *out,
+                         uint64_t now_us);

@@ -25,6 +25,7 @@ struct hc_counter {
         HC_COUNTER_LESS,
         HC_COUNTER_MORE,
     } better; ///< of two runs with the same load, the better one has less or more
+    const char *sentence;
 };
 
 /// A list, whose counters are members of one struct.
@@ -41,8 +42,10 @@ struct hc_counters {
      offsetof(type, name),                                                                         \
      sizeof(((type *)NULL)->name),                                                                 \
      unit,                                                                                         \
-     HC_COUNTER_BETTER(__VA_ARGS__, NEITHER, NEITHER)},
+     HC_COUNTER_BETTER(__VA_ARGS__, NEITHER, NEITHER),                                             \
+     HC_COUNTER_SENTENCE(__VA_ARGS__, NEITHER)},
 #define HC_COUNTER_BETTER(sentence, better, ...) HC_COUNTER_##better
+#define HC_COUNTER_SENTENCE(sentence, ...) sentence
 /// The list of an array of rows.
 #define HC_COUNTERS_OF(rows)                                                                       \
     { rows, sizeof(rows) / sizeof(*(rows)) }

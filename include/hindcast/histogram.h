@@ -29,6 +29,10 @@ HC_API void hc_histogram_record(struct hc_histogram *histogram, uint64_t value);
 /// Adds the counts of `from`, as if its values had been recorded here.
 HC_API void hc_histogram_merge(struct hc_histogram *histogram, const struct hc_histogram *from);
 
+/// The number of values that are surely at most `value`: those of the buckets that hold no greater
+/// ones. At most those in [value - value / 32, value] are missing; below 32 none.
+HC_API uint64_t hc_histogram_up_to(const struct hc_histogram *histogram, uint64_t value);
+
 /// The mean, rounded down; 0 when empty.
 HC_API uint64_t hc_histogram_mean(const struct hc_histogram *histogram);
 

@@ -169,6 +169,29 @@ struct hc_server_session {
     bool connected; ///< the client is connected; false: it lingers
 };
 
+/// A session with what the server has counted and measured of it. The counts are of the whole
+/// session. A spectator has no inputs.
+struct hc_server_client {
+    struct hc_server_session session;
+    uint8_t name[HC_TOKEN_NAME_SIZE];      ///< as in hc_server_user
+    hc_player players[HC_OWN_PLAYERS_MAX]; ///< [session.player_count]
+    struct hc_address address;
+    uint64_t connected_us; ///< time since its newest connection began
+    uint64_t datagrams_received, bytes_received;
+    uint64_t datagrams_sent, bytes_sent; ///< without handshakes and CLOSEs
+    uint64_t datagrams_lost;             ///< datagrams sent that counted as lost
+    uint64_t rtt_us;                     ///< smoothed round trip of RFC 6298; 0: none was measured
+    uint64_t jitter_us;                  ///< mean deviation of the round trips (RFC 6298)
+    bool has_margin;           ///< inputs came in the second before the newest report of it
+    int32_t margin_least_us;   ///< least margin of that second: its input came so long before its
+                               ///< step was due, or after it if the margin is negative
+    int32_t margin_median_us;  ///< lower median of these margins
+    uint32_t usual_late_ticks; ///< the lateness of its inputs that is usual, rounded up
+    uint32_t display_offset;   ///< ticks that its display is behind the newest snapshot
+    uint64_t late_inputs;      ///< its inputs that came late and were taken: each rewinds the world
+    uint64_t late_ticks;       ///< ticks that these went back, in all
+};
+
 /// A message of a client's game to the server's, reliable or not.
 struct hc_server_message {
     uint32_t cid;
@@ -431,6 +454,10 @@ HC_API const struct hc_world *hc_server_world(const struct hc_server *server);
 /// The number of sessions. Writes up to `most` of them to `out`, which may be NULL if `most` is 0.
 HC_API uint32_t hc_server_sessions(const struct hc_server *server, struct hc_server_session *out,
                                    uint32_t most);
+
+/// The same with what the server knows of each session at `now_us`.
+HC_API uint32_t hc_server_list_clients(const struct hc_server *server, struct hc_server_client *out,
+                                       uint32_t most, uint64_t now_us);
 
 /// The number of connected clients.
 HC_API unsigned hc_server_clients(const struct hc_server *server);

@@ -202,7 +202,7 @@ static json_t *add_matches(struct hc_sv_control *control) {
     return parts;
 }
 
-/// Adds a call that hangs to the report.
+/// Adds a call that hangs to `hangs`.
 static void add_hang(struct hc_sv_control *control, const struct hc_sv_hang *hang) {
     char place[HC_PLACE_TEXT];
     hc_sv_watchdog_place(control->setting->watchdog, hang->match, place, sizeof(place));
@@ -210,14 +210,36 @@ static void add_hang(struct hc_sv_control *control, const struct hc_sv_hang *han
                               (json_int_t)(hc_since(hang->since_us, hc_clock_us()) / 1000), "place",
                               place[0] != '\0' ? place : NULL);
     name_match(control, entry, hang->match);
-    json_array_append_new(control->report.hangs, entry);
+    json_array_append_new(control->hangs, entry);
+}
+
+json_t *hc_sv_control_hangs(struct hc_sv_control *control) {
+    json_t *hangs = json_array();
+    control->hangs = hangs;
+    each_hang(control, add_hang);
+    control->hangs = NULL;
+    return hangs;
+}
+
+const struct hc_sv_report *hc_sv_control_sums(struct hc_sv_control *control) {
+    static const struct hc_sv_report none;
+    struct hc_sv_report *report = &control->report;
+    *report = none;
+    add_workers(control);
+    if (control->setting->placement != NULL)
+        report->placed = placed_users(control, &report->clients_most);
+    report->duration_us = hc_since(control->setting->began_us, hc_clock_us());
+    report->process.cpu_us = hc_since(control->began_cpu_us, hc_report_cpu_us());
+    report->process.resident_bytes = hc_sv_memory_resident();
+    report->process.reloads = control->reload.reloads;
+    report->process.reloads_refused = control->reload.refusals;
+    return report;
 }
 
 json_t *hc_sv_control_report(struct hc_sv_control *control) {
-    static const struct hc_sv_report none;
     static const struct hc_server_stats no_stats;
     struct hc_sv_report *report = &control->report;
-    *report = none;
+    (void)hc_sv_control_sums(control);
     control->stats = no_stats;
     control->timeline = (struct hc_timeline_stats){.advances = 0};
     report->version = control->setting->version;
@@ -227,21 +249,14 @@ json_t *hc_sv_control_report(struct hc_sv_control *control) {
     report->overflows = json_array();
     report->host = &control->stats;
     report->timeline = &control->timeline;
-    report->hangs = json_array();
-    each_hang(control, add_hang);
+    report->hangs = hc_sv_control_hangs(control);
     json_t *parts = add_matches(control);
-    add_workers(control);
-    report->clients_most = (unsigned)control->match.clients_most; // of the only match
     if (control->setting->placement != NULL) {
-        report->placed = placed_users(control, &report->clients_most);
         report->workers = control->options->workers;
         report->matches = parts;
+    } else {
+        report->clients_most = (unsigned)control->match.clients_most;
     }
-    report->duration_us = hc_since(control->setting->began_us, hc_clock_us());
-    report->process.cpu_us = hc_since(control->began_cpu_us, hc_report_cpu_us());
-    report->process.resident_bytes = hc_sv_memory_resident();
-    report->process.reloads = control->reload.reloads;
-    report->process.reloads_refused = control->reload.refusals;
     json_t *json = hc_sv_report_json(report);
     json_decref(parts);
     json_decref(report->hangs);
@@ -258,7 +273,6 @@ static void log_report(struct hc_sv_control *control) {
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
     control->asks = false;
-    evtimer_del(control->unanswered);
     if (file != NULL) {
         if (control->log->format == HC_SV_LOG_TEXT)
             hc_sv_report_print(report, file);
@@ -271,23 +285,97 @@ static void log_report(struct hc_sv_control *control) {
     json_decref(report);
 }
 
-/// Writes the report that waits if all workers have answered, but those that hang.
-static void log_if_answered(struct hc_sv_control *control) {
-    if (!control->asks)
+/// Writes the report that waits, and calls the reader of counts.
+static void answer(struct hc_sv_control *control) {
+    bool wanted = control->wanted;
+    evtimer_del(control->unanswered);
+    control->wanted = false;
+    if (control->asks)
+        log_report(control);
+    if (wanted)
+        control->reader.published(control->reader.context);
+}
+
+bool hc_sv_control_has_published(const struct hc_sv_control *control, unsigned index) {
+    const struct hc_sv_worker *worker = &control->workers[index];
+    return atomic_load(&worker->closed) || atomic_load(&worker->published) >= control->asked;
+}
+
+/// Answers if all workers have published their counts, but those that hang.
+static void answer_if_published(struct hc_sv_control *control) {
+    if (!control->asks && !control->wanted)
         return;
-    for (unsigned i = 0; i < control->options->workers; i++) {
-        const struct hc_sv_worker *worker = &control->workers[i];
-        if (control->seen[i].match == 0 && !atomic_load(&worker->closed) &&
-            atomic_load(&worker->published) < control->asked)
+    for (unsigned i = 0; i < control->options->workers; i++)
+        if (control->seen[i].match == 0 && !hc_sv_control_has_published(control, i))
             return;
-    }
-    log_report(control);
+    answer(control);
 }
 
 static void on_unanswered(evutil_socket_t descriptor, short events, void *context) {
     (void)descriptor;
     (void)events;
-    log_report(context);
+    answer(context);
+}
+
+/// Orders all workers to publish their counts.
+static void ask(struct hc_sv_control *control) {
+    struct timeval most = hc_clock_span(ANSWER_US);
+    const struct hc_sv_orders orders = {.publish = ++control->asked};
+    for (unsigned i = 0; i < control->options->workers; i++)
+        hc_sv_mailbox_order(&control->workers[i].mailbox, &orders);
+    evtimer_add(control->unanswered, &most);
+}
+
+void hc_sv_control_ask(struct hc_sv_control *control) {
+    if (control->wanted)
+        return;
+    control->wanted = true;
+    ask(control);
+}
+
+// ---- Health -------------------------------------------------------------------------------------
+
+/// Notes a hang of a match.
+static void note_hang(struct hc_sv_control *control, const struct hc_sv_hang *hang) {
+    (void)hang;
+    control->hanging++;
+}
+
+unsigned hc_sv_control_hanging(struct hc_sv_control *control) {
+    control->hanging = 0;
+    each_hang(control, note_hang);
+    return control->hanging;
+}
+
+bool hc_sv_control_is_healthy(struct hc_sv_control *control) {
+    uint64_t now = hc_clock_us();
+    if (hc_sv_control_hanging(control) > 0)
+        return false;
+    for (unsigned i = 0; i < control->options->workers; i++) {
+        const struct hc_sv_worker *worker = &control->workers[i];
+        if (!atomic_load(&worker->closed) &&
+            hc_since(atomic_load_explicit(&worker->turned_us, memory_order_relaxed), now) >=
+                HANG_US)
+            return false;
+    }
+    return true;
+}
+
+bool hc_sv_control_match_hangs(const struct hc_sv_control *control, unsigned number) {
+    unsigned index = hc_sv_worker_of(number, control->options->workers);
+    const struct hc_sv_runner *runner = control->workers[index].runner->former;
+    for (; runner != NULL; runner = runner->former)
+        if (runner->away->number == number)
+            return true;
+    return control->seen[index].match != 0; // the worker serves none of its matches
+}
+
+bool hc_sv_control_is_ready(const struct hc_sv_control *control) {
+    for (unsigned number = 1; number <= control->options->matches; number++)
+        if (!hc_sv_control_match_hangs(control, number) &&
+            !atomic_load(&hc_sv_worker_match(control->workers, number)->refuses))
+            return !control->stopping;
+    return false;
 }
 
 // ---- The end ------------------------------------------------------------------------------------
@@ -328,7 +416,7 @@ static void on_notice(evutil_socket_t descriptor, short events, void *context) {
     int end = atomic_load(&control->run.end);
     if (end != HC_SV_RUN_GOES_ON)
         stop(control, end == HC_SV_RUN_TICKS ? "--ticks" : "a world has no more ticks", false);
-    log_if_answered(control);
+    answer_if_published(control);
     end_if_over(control);
 }
 
@@ -386,7 +474,7 @@ static void on_check(evutil_socket_t descriptor, short events, void *context) {
     control->stop_checks += control->stopping;
     log_second(control, now);
     hc_sv_log_advance(control->log);
-    log_if_answered(control);
+    answer_if_published(control);
     end_if_over(control);
     hc_loop_arm(control->check, now + CHECK_US, now);
 }
@@ -408,20 +496,16 @@ static void on_stop(evutil_socket_t signal_number, short events, void *context) 
     stop(control, restarts ? "SIGUSR2" : why, restarts);
 }
 
-/// SIGUSR1 and SIGQUIT: orders the workers to publish their counts for a report. The log limits how
-/// often.
+/// SIGUSR1 and SIGQUIT: a report follows once the workers have published their counts. The log
+/// limits how often.
 static void on_report(evutil_socket_t signal_number, short events, void *context) {
     struct hc_sv_control *control = context;
-    struct timeval most = hc_clock_span(ANSWER_US);
     (void)signal_number;
     (void)events;
     if (!hc_sv_log_takes_report(control->log) || control->asks)
         return;
     control->asks = true;
-    const struct hc_sv_orders orders = {.publish = ++control->asked};
-    for (unsigned i = 0; i < control->options->workers; i++)
-        hc_sv_mailbox_order(&control->workers[i].mailbox, &orders);
-    evtimer_add(control->unanswered, &most);
+    ask(control);
 }
 
 /// SIGHUP: reads the files again.

@@ -18,6 +18,12 @@ struct hc_sv_control_seen {
     uint16_t match;    ///< of one that hangs and whose worker got no other thread; 0: it is not so
 };
 
+/// Somebody who reads what the workers publish.
+struct hc_sv_control_reader {
+    void (*published)(void *context);
+    void *context;
+};
+
 struct hc_sv_control {
     const struct hc_sv_match_setting *setting;
     const struct hc_sv_options *options; ///< of the setting
@@ -32,12 +38,16 @@ struct hc_sv_control {
     struct event *unanswered;   ///< a report waits no longer for the workers
     struct hc_sv_reload reload; ///< opened by the caller
     bool stopping;
-    unsigned stop_checks;       ///< since then
-    struct hc_sv_status placed; ///< the log lines of the placement
-    uint64_t second_us;         ///< when what is logged once a second was checked
-    uint64_t began_cpu_us;      ///< processor time of the process when the workers began
-    uint64_t asked;             ///< the newest number of an order to publish
-    bool asks;                  ///< a report waits for the answers
+    unsigned stop_checks;               ///< since then
+    struct hc_sv_status placed;         ///< the log lines of the placement
+    uint64_t second_us;                 ///< when what is logged once a second was checked
+    uint64_t began_cpu_us;              ///< processor time of the process when the workers began
+    uint64_t asked;                     ///< the newest number of an order to publish
+    bool asks;                          ///< a report waits for the answers
+    bool wanted;                        ///< the reader waits for them
+    struct hc_sv_control_reader reader; ///< set by the caller of hc_sv_control_ask
+    json_t *hangs;                      ///< while they are listed
+    unsigned hanging;                   ///< while they are counted
     struct hc_sv_control_seen seen[HC_SV_WORKERS_MAX]; ///< the calls of the workers
     struct hc_sv_control_seen *makers; ///< [matches] the calls that make their next worlds
 
@@ -70,6 +80,33 @@ void hc_sv_control_end(struct hc_sv_control *control);
 
 /// Makes a report of what the workers have published. The caller releases it.
 json_t *hc_sv_control_report(struct hc_sv_control *control);
+
+/// The counts that are of no match, valid until the next call or report.
+const struct hc_sv_report *hc_sv_control_sums(struct hc_sv_control *control);
+
+/// The calls into matches that hang, an array as in a report. The caller releases it.
+json_t *hc_sv_control_hangs(struct hc_sv_control *control);
+
+/// The number of these calls.
+unsigned hc_sv_control_hanging(struct hc_sv_control *control);
+
+/// Whether a call into match `number` hangs; one that makes its next world does not count.
+bool hc_sv_control_match_hangs(const struct hc_sv_control *control, unsigned number);
+
+/// Orders all workers to publish their counts and clients. Once they have, but those that hang, or
+/// after half a second, `reader` is told. Again before: nothing more.
+void hc_sv_control_ask(struct hc_sv_control *control);
+
+/// Whether a worker has obeyed the newest such order, so that the clients of its matches may be
+/// read, until the next one.
+bool hc_sv_control_has_published(const struct hc_sv_control *control, unsigned index);
+
+/// Whether the loops of all workers turn, and no call into a match hangs.
+bool hc_sv_control_is_healthy(struct hc_sv_control *control);
+
+/// Whether clients may join: the daemon does not end, and at least one match neither hangs nor
+/// refuses joins because it is overloaded. A full one counts, because its clients play.
+bool hc_sv_control_is_ready(const struct hc_sv_control *control);
 
 /// Frees all but the workers.
 void hc_sv_control_close(struct hc_sv_control *control);

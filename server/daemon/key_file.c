@@ -17,9 +17,6 @@
 enum {
     LINE_MAX_SIZE = 256,
     HEX_SIZE = 2 * HC_TOKEN_KEY_SIZE,
-    MODE_OTHERS = 07,
-    MODE_GROUP = 070,
-    MODE_GROUP_READ = 040,
     MODE_KEPT = 0640, ///< permissions that a replaced file keeps
     MODE_OWN = 0600,
 };
@@ -43,31 +40,10 @@ static bool read_line(char *line, struct hc_token_ring *ring) {
            size == sizeof(key->key) && !known;
 }
 
-/// Whether no other user can read or change the file. root may let a group read its file: so a
-/// container platform gives a secret to a server, and a service manager a credential, whose
-/// permissions for one user look like a group's.
-static bool is_private(const struct hc_sv_owner_file *file, char *why, size_t why_size) {
-    if (file->owner != geteuid() && file->owner != 0) {
-        snprintf(why, why_size, "--key-file '%s': belongs to user %u, and must be this user's",
-                 file->path, (unsigned)file->owner);
-        return false;
-    }
-    bool group_may_read = file->owner == 0 && (file->mode & MODE_GROUP) == MODE_GROUP_READ;
-    const char *who = (file->mode & MODE_OTHERS) != 0 ? "every user" : "its group";
-    if ((file->mode & MODE_OTHERS) == 0 && ((file->mode & MODE_GROUP) == 0 || group_may_read))
-        return true;
-    snprintf(why, why_size,
-             "--key-file '%s': %s may use it (mode %03o): chmod 600 it, or 640 if it is root's and "
-             "the group is the server's alone, and replace its keys if others could read it "
-             "(SECURITY.md)",
-             file->path, who, (unsigned)file->mode);
-    return false;
-}
-
 static bool parse(const struct hc_sv_owner_file *file, void *out, char *why, size_t why_size) {
     struct hc_token_ring *ring = out;
     char *rest = file->text, *line;
-    if (!is_private(file, why, why_size))
+    if (!hc_sv_owner_file_is_private(file, &hc_sv_key_file_kind, why, why_size))
         return false;
     for (unsigned number = 1; (line = strsep(&rest, "\n")) != NULL; number++)
         if (!read_line(line, ring)) {

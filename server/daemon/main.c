@@ -7,6 +7,7 @@
 #include "common/programs/report.h"
 #include "common/programs/standard.h"
 #include "hindcast/server.h"
+#include "server/daemon/admin.h"
 #include "server/daemon/commands.h"
 #include "server/daemon/control.h"
 #include "server/daemon/doors.h"
@@ -44,6 +45,7 @@ struct daemon {
     FILE *text; ///< for people: standard output, or standard error if the JSON goes there
     struct hc_token_ring keys;
     struct hc_sv_token_http *token_http; ///< NULL unless --dev
+    struct hc_sv_admin *admin;           ///< NULL unless --admin
     pthread_mutex_t placement_lock;
     struct hc_sv_wall_clock wall_clock;
     struct hc_sv_worker *workers; ///< [options.workers]
@@ -272,6 +274,7 @@ static bool report(struct daemon *daemon) {
 
 static void clean_up(struct daemon *daemon) {
     hc_sv_token_http_close(daemon->token_http);
+    hc_sv_admin_close(daemon->admin);
     hc_sv_control_close(&daemon->control);
     for (unsigned i = 0; daemon->workers != NULL && i < daemon->options.workers; i++)
         hc_sv_worker_close(&daemon->workers[i]);
@@ -282,6 +285,15 @@ static void clean_up(struct daemon *daemon) {
     hc_sv_log_close(&daemon->log);
     hc_sv_log_file_close(daemon->control.reload.log_file, LOG_FILE_MS);
     sodium_memzero(&daemon->keys, sizeof(daemon->keys));
+}
+
+/// Opens the admin face, if the options name one.
+static bool open_admin(struct daemon *daemon) {
+    char why[WHY_MAX];
+    daemon->admin = hc_sv_admin_open(&daemon->control, why, sizeof(why));
+    if (daemon->admin == NULL && why[0] != '\0')
+        fprintf(stderr, "hindcastd: %s\n", why);
+    return daemon->admin != NULL || why[0] == '\0';
 }
 
 /// Makes everything that the server needs; false: failed, with a sentence on standard error.
@@ -311,7 +323,7 @@ static bool set_up(struct daemon *daemon) {
                 options->matches, options->clients, options->history);
         return false;
     }
-    return obtain_refused(daemon, false) && open_ports(daemon);
+    return obtain_refused(daemon, false) && open_ports(daemon) && open_admin(daemon);
 }
 
 /// Runs all workers until they have ended; false: a thread cannot be had. `*ended`: no thread of

@@ -12,6 +12,7 @@
 #include "server/daemon/wall_clock.h"
 
 #include <sodium.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -121,7 +122,11 @@ bool hc_sv_match_open(struct hc_sv_match *match, const struct hc_sv_match_settin
     match->status.every_us = match->settings.status_every_us;
     match->status.match = match->shown;
     hc_sv_faults_open(&match->faults);
-    if (!hc_sv_published_open(&match->counts, sizeof(struct hc_sv_match_counts)))
+    match->listed_most = setting->options->clients + setting->options->spectators;
+    if (setting->options->admin != NULL)
+        match->listed = calloc(match->listed_most, sizeof(*match->listed));
+    if ((setting->options->admin != NULL && match->listed == NULL) ||
+        !hc_sv_published_open(&match->counts, sizeof(struct hc_sv_match_counts)))
         return false;
     uint64_t seed = next_seed(match);
     struct hc_server_config config = config_of(setting, &match->settings, number, keys);
@@ -173,6 +178,7 @@ void hc_sv_match_close(struct hc_sv_match *match) {
     hc_server_destroy(match->server);
     match->server = NULL;
     hc_sv_published_close(&match->counts);
+    free(match->listed);
     hc_sv_faults_close(&match->faults);
 }
 
@@ -188,10 +194,10 @@ void hc_sv_match_log(struct hc_sv_match *match, enum hc_sv_log_level level, cons
 void hc_sv_match_update_placement(struct hc_sv_match *match) {
     struct hc_server_session sessions[2 * HC_SERVER_MATCH_CLIENTS_MAX];
     const struct hc_sv_match_setting *setting = match->setting;
+    match->refuses = match->report.host->overload.level >= HC_SERVER_OVERLOAD_REFUSE;
     if (setting->placement == NULL)
         return;
     uint32_t count = hc_server_sessions(match->server, sessions, 2 * HC_SERVER_MATCH_CLIENTS_MAX);
-    match->refuses = match->report.host->overload.level >= HC_SERVER_OVERLOAD_REFUSE;
     pthread_mutex_lock(setting->placement_lock);
     hc_sv_placement_set_match(setting->placement, match->number, sessions, count, match->refuses);
     pthread_mutex_unlock(setting->placement_lock);
@@ -465,6 +471,14 @@ void hc_sv_match_publish(struct hc_sv_match *match, struct hc_sv_match_counts *s
     hc_counters_add(&hc_counters_timeline, &scratch->timeline, own->timeline);
     hc_sv_published_write(&match->counts, scratch);
     match->published_us = now_us;
+}
+
+void hc_sv_match_list_clients(struct hc_sv_match *match, uint64_t now_us) {
+    if (match->listed == NULL)
+        return;
+    match->listed_count =
+        hc_server_list_clients(match->server, match->listed, match->listed_most, now_us);
+    match->listed_tick = hc_timeline_head(hc_server_timeline(match->server));
 }
 
 void hc_sv_match_add_counts(const struct hc_sv_match_counts *counts, struct hc_sv_report *report,

@@ -78,10 +78,13 @@ struct hc_sv_match {
     uint64_t past_ticks;
     struct hc_sv_faults faults; ///< of all worlds
     struct hc_sv_status status;
-    bool refuses;                  ///< joins, because it is overloaded, as the placement knows
-    atomic_uint clients;           ///< connected now
-    struct hc_sv_published counts; ///< a struct hc_sv_match_counts
-    uint64_t published_us;         ///< when they were published
+    atomic_bool refuses;             ///< joins, because it is overloaded, as the placement knows
+    atomic_uint clients;             ///< connected now
+    struct hc_sv_published counts;   ///< a struct hc_sv_match_counts
+    uint64_t published_us;           ///< when they were published
+    struct hc_server_client *listed; ///< [listed_count] clients for --admin; NULL without it
+    uint32_t listed_count, listed_most;
+    hc_tick listed_tick; ///< head of the timeline then
 
     // Another world, while it is made.
     bool makes; ///< `maker` runs, or waits to be joined
@@ -166,6 +169,10 @@ void hc_sv_match_renew(struct hc_sv_match *match, const struct hc_token_ring *ke
 /// Publishes the match's counts; `scratch` is memory for them.
 void hc_sv_match_publish(struct hc_sv_match *match, struct hc_sv_match_counts *scratch,
                          uint64_t now_us);
+
+/// Lists the clients for --admin. Another thread reads them after it has ordered the list, and has
+/// learned that it is made.
+void hc_sv_match_list_clients(struct hc_sv_match *match, uint64_t now_us);
 
 /// Adds the counts of a match to a report whose `host` and `timeline` are `*stats` and `*timeline`.
 void hc_sv_match_add_counts(const struct hc_sv_match_counts *counts, struct hc_sv_report *report,

@@ -4,6 +4,7 @@
 #include "server/daemon/options.h"
 
 #include "common/programs/standard.h"
+#include "server/daemon/admin_address.h"
 #include "server/daemon/settings_file.h"
 
 #include <arpa/inet.h>
@@ -24,6 +25,7 @@ static const char *const groups[] = {
     [HC_SV_SETTINGS_WORLD] = "The world:",
     [HC_SV_SETTINGS_LIMITS] = "Late inputs and snapshots:",
     [HC_SV_SETTINGS_MATCHES] = "Matches:",
+    [HC_SV_SETTINGS_ADMIN] = "Administration:",
     [HC_SV_SETTINGS_OUTPUT] = "Log and report:",
     [HC_SV_SETTINGS_TRIALS] = "Measurements:",
     NULL,
@@ -63,6 +65,26 @@ static void add_fault(const struct hc_settings *settings, const char *why) {
                           why);
 }
 
+/// Only programs of this machine may ask without a password.
+static void check_admin(const struct hc_settings *settings) {
+    const struct hc_sv_options *options = settings->values;
+    struct hc_sv_admin_address address;
+    if (options->admin == NULL) {
+        if (options->admin_password_file != NULL)
+            hc_settings_fault(settings, HC_SV_SETTING_admin_password_file,
+                              "given with --admin ADDRESS");
+        return;
+    }
+    if (!hc_sv_admin_address_parse(options->admin, &address))
+        hc_settings_fault(settings, HC_SV_SETTING_admin,
+                          "a numeric address and a port, such as 127.0.0.1:40080 or [::1]:40080, "
+                          "or unix: and an absolute path of at most 107 bytes");
+    else if (!address.loopback && options->admin_password_file == NULL)
+        hc_settings_fault(settings, HC_SV_SETTING_admin,
+                          "an address of loopback, such as 127.0.0.1, unless "
+                          "--admin-password-file FILE is given");
+}
+
 /// Checks the settings that need no game.
 static void check(const struct hc_settings *settings) {
     const struct hc_sv_options *options = settings->values;
@@ -71,6 +93,7 @@ static void check(const struct hc_settings *settings) {
     if (inet_pton(AF_INET, options->bind, &ip) != 1 && inet_pton(AF_INET6, options->bind, &ip) != 1)
         hc_settings_fault(settings, HC_SV_SETTING_bind,
                           "a numeric IPv4 or IPv6 address, such as 127.0.0.1 or ::");
+    check_admin(settings);
     if (options->dev && options->key_file != NULL)
         add_fault(settings, "--dev makes a key of its own, and excludes --key-file FILE");
 }

@@ -15,6 +15,9 @@
 
 enum {
     MODE_ALL = 0777,
+    MODE_OTHERS = 07,
+    MODE_GROUP = 070,
+    MODE_GROUP_READ = 040,
     PIPE_MS = 10000, ///< longest wait for the writer of a pipe
 };
 
@@ -121,4 +124,24 @@ bool hc_sv_owner_file_read(const struct hc_sv_owner_file_kind *kind, const char 
 
 bool hc_sv_owner_file_run(const void *order, void *out, char *why, size_t why_size) {
     return read_file(order, out, why, why_size);
+}
+
+bool hc_sv_owner_file_is_private(const struct hc_sv_owner_file *file,
+                                 const struct hc_sv_owner_file_kind *kind, char *why,
+                                 size_t why_size) {
+    if (file->owner != geteuid() && file->owner != 0) {
+        snprintf(why, why_size, "%s '%s': belongs to user %u, and must be this user's",
+                 kind->option, file->path, (unsigned)file->owner);
+        return false;
+    }
+    bool group_may_read = file->owner == 0 && (file->mode & MODE_GROUP) == MODE_GROUP_READ;
+    const char *who = (file->mode & MODE_OTHERS) != 0 ? "every user" : "its group";
+    if ((file->mode & MODE_OTHERS) == 0 && ((file->mode & MODE_GROUP) == 0 || group_may_read))
+        return true;
+    snprintf(why, why_size,
+             "%s '%s': %s may use it (mode %03o): chmod 600 it, or 640 if it is root's and the "
+             "group is the server's alone, and replace its secrets if others could read it "
+             "(SECURITY.md)",
+             kind->option, file->path, who, (unsigned)file->mode);
+    return false;
 }

@@ -47,3 +47,10 @@ struct hc_sv_owner_file_order {
 /// A hc_sv_background_run whose order is a struct hc_sv_owner_file_order, and whose result has
 /// `kind->size` bytes.
 bool hc_sv_owner_file_run(const void *order, void *out, char *why, size_t why_size);
+
+/// Whether no other user can read or change the file, which holds a secret. root may let a group
+/// read its file: so a container platform gives a secret to a server, and a service manager a
+/// credential, whose permissions for one user look like a group's. False: `why` is a sentence.
+bool hc_sv_owner_file_is_private(const struct hc_sv_owner_file *file,
+                                 const struct hc_sv_owner_file_kind *kind, char *why,
+                                 size_t why_size);

@@ -22,6 +22,7 @@ enum hc_sv_settings_group {
     HC_SV_SETTINGS_WORLD,
     HC_SV_SETTINGS_LIMITS,
     HC_SV_SETTINGS_MATCHES,
+    HC_SV_SETTINGS_ADMIN,
     HC_SV_SETTINGS_OUTPUT,
     HC_SV_SETTINGS_TRIALS,
     HC_SV_SETTINGS_COMMAND_LINE = HC_SETTING_COMMAND_LINE,
@@ -112,6 +113,11 @@ enum hc_sv_settings_group {
       "names the match or leaves the choice to the server")                                        \
     X(uint16_t, workers, "workers", N(1, HC_SV_WORKERS_MAX), 1, MATCHES, FIXED,                    \
       "Threads that share the matches, at most --matches")                                         \
+    X(const char *, admin, "admin", OR(TEXT("ADDRESS"), "none"), NULL, ADMIN, FIXED,               \
+      "Answer HTTP requests about this server at ADDRESS:PORT, such as 127.0.0.1:40080, or at "    \
+      "unix:/PATH. An address that is not loopback needs --admin-password-file")                   \
+    X(const char *, admin_password_file, "admin-password-file", TEXT("FILE"), NULL, ADMIN, FIXED,  \
+      "Ask for the password in this file, of 16 bytes or more, and the name admin: HTTP Basic")    \
     X(enum hc_sv_log_level, level, "log-level", WORDS("error|warn|info|debug"), HC_SV_LOG_INFO,    \
       OUTPUT, LIVE, "The least urgent lines that are logged")                                      \
     X(enum hc_sv_log_format, format, "log-format", WORDS("text|json"), HC_SV_LOG_TEXT, OUTPUT,     \

@@ -1,12 +1,12 @@
-/// Owns the token port: its connections, the check of requests, and the time that it takes of the
-/// loop.
+/// Owns the token port: the check of requests, and the time that it takes of the loop.
 #define _GNU_SOURCE // strcasecmp
 
 #include "server/daemon/token_http.h"
 
 #include "common/decimal.h"
-#include "hindcast/check.h"
+#include "common/programs/loop.h"
 #include "proto/name.h"
+#include "server/daemon/http.h"
 #include "server/daemon/key_file.h"
 #include "server/daemon/wall_clock.h"
 
@@ -16,40 +16,25 @@
 #include <event2/event.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
-#include <event2/listener.h>
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <sodium.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
 
 enum {
-    HEADERS_MAX = 8192, ///< bytes
-    BODY_MAX = 65536,
     IDLE_S = 5,
     COUNT_MAX = 4096,
     NAME_LONGEST = HC_NAME_MAX - 5, ///< bytes, without " 4096"
     LIFE_S = 3600,                  ///< many bots may start slowly
 
-    SLICE = HC_SV_TOKEN_HTTP_SLICE, ///< tokens in one turn of the loop, for all requests
-    TURN_US = 2000,                 ///< from one such turn to the next at least
-    UNSENT_MAX = 65536,             ///< bytes of an answer that its reader may leave unread
-    OPEN_MAX = HC_SV_TOKEN_HTTP_CONNECTIONS, ///< connections; another one ends the oldest
-                                             ///< without a request
-    PLACES = 4 * OPEN_MAX,                   ///< including connections that are ending
-    SWEEP_US = 50000,                        ///< interval of the search for ended connections
-    PAUSE_S = 1,                             ///< pause after a failed accept
-    LISTENERS = 2,
-};
-
-/// A connection. The place holds a reference, so that the end can be seen.
-struct place {
-    struct bufferevent *connection; ///< NULL: free
-    uint64_t number;                ///< lower is older
-    bool ending;
+    SLICE = HC_SV_TOKEN_HTTP_SLICE,       ///< tokens in one turn of the loop, for all requests
+    TURN_US = 2000,                       ///< from one such turn to the next at least
+    UNSENT_MAX = 65536,                   ///< bytes of an answer that its reader may leave unread
+    ANSWERS = 4 * HC_SV_HTTP_CONNECTIONS, ///< unfinished, also to connections that are ending
 };
 
 /// An unfinished answer.
@@ -62,79 +47,20 @@ struct answer {
 };
 
 struct hc_sv_token_http {
-    struct evhttp *server;
+    struct hc_sv_http *server;
     struct hc_sv_token_http_issuer issuer;
-    uint64_t process;                            ///< a random number
-    struct evconnlistener *listeners[LISTENERS]; ///< NULL: none
-    struct event *sweep, *turn, *resume;
-    struct place places[PLACES];
-    uint64_t accepted;
-    struct answer answers[PLACES];
+    uint64_t process; ///< a random number
+    struct event *turn;
+    struct answer answers[ANSWERS];
     unsigned next_answer; ///< gets tokens first in the next turn
-    bool failed;          ///< the newest accept failed
 };
-
-/// The open port. A listener passes its errors to the HTTP server's context, not to this file's.
-static struct hc_sv_token_http *opened;
 
 // ---- Connections --------------------------------------------------------------------------------
 
-static void pause_listening(struct hc_sv_token_http *http) {
-    const struct timeval pause = {.tv_sec = PAUSE_S};
-    for (unsigned i = 0; i < LISTENERS; i++)
-        if (http->listeners[i] != NULL)
-            evconnlistener_disable(http->listeners[i]);
-    evtimer_add(http->resume, &pause);
-}
-
-static void on_resume(evutil_socket_t descriptor, short events, void *context) {
-    struct hc_sv_token_http *http = context;
-    (void)descriptor;
-    (void)events;
-    for (unsigned i = 0; i < LISTENERS; i++)
-        if (http->listeners[i] != NULL)
-            evconnlistener_enable(http->listeners[i]);
-}
-
-/// An accept failed: no descriptors or no memory. Pauses, because retries would use a whole core.
-static void on_accept_failed(struct evconnlistener *listener, void *context) {
-    struct hc_sv_token_http *http = opened;
-    const char *why = evutil_socket_error_to_string(EVUTIL_SOCKET_ERROR());
-    (void)listener;
-    (void)context;
-    if (!http->failed && http->issuer.failed != NULL)
-        http->issuer.failed(http->issuer.context, why);
-    http->failed = true;
-    pause_listening(http);
-}
-
-/// Whether the HTTP server has released a connection: it removes its callbacks then.
-static bool has_ended(struct bufferevent *connection) {
-    bufferevent_data_cb read, write;
-    bufferevent_event_cb event;
-    bufferevent_getcb(connection, &read, &write, &event, NULL);
-    return read == NULL && write == NULL && event == NULL;
-}
-
-/// Frees the places of ended connections and returns the number of the others.
-static unsigned sweep(struct hc_sv_token_http *http) {
-    unsigned open = 0;
-    for (unsigned i = 0; i < PLACES; i++) {
-        struct place *place = &http->places[i];
-        if (place->connection == NULL)
-            continue;
-        if (has_ended(place->connection)) {
-            bufferevent_decref(place->connection);
-            *place = (struct place){.connection = NULL};
-            continue;
-        }
-        open++;
-    }
-    return open;
-}
-
-static bool is_answered(const struct hc_sv_token_http *http, const struct bufferevent *connection) {
-    for (unsigned i = 0; i < PLACES; i++)
+/// Whether an answer to this connection is unfinished.
+static bool answers(void *context, const struct bufferevent *connection) {
+    const struct hc_sv_token_http *http = context;
+    for (unsigned i = 0; i < ANSWERS; i++)
         if (http->answers[i].request != NULL &&
             evhttp_connection_get_bufferevent(
                 evhttp_request_get_connection(http->answers[i].request)) == connection)
@@ -142,54 +68,10 @@ static bool is_answered(const struct hc_sv_token_http *http, const struct buffer
     return false;
 }
 
-/// Shuts down the oldest connection without an unfinished answer. The HTTP server then closes it.
-static void end_oldest(struct hc_sv_token_http *http) {
-    struct place *oldest = NULL;
-    for (unsigned i = 0; i < PLACES; i++) {
-        struct place *place = &http->places[i];
-        if (place->connection != NULL && !place->ending &&
-            (oldest == NULL || place->number < oldest->number) &&
-            !is_answered(http, place->connection))
-            oldest = place;
-    }
-    if (oldest == NULL)
-        return;
-    oldest->ending = true;
-    shutdown(bufferevent_getfd(oldest->connection), SHUT_RDWR);
-}
-
-static void on_sweep(evutil_socket_t descriptor, short events, void *context) {
-    struct hc_sv_token_http *http = context;
-    const struct timeval again = {.tv_usec = SWEEP_US};
-    (void)descriptor;
-    (void)events;
-    if (sweep(http) > 0)
-        evtimer_add(http->sweep, &again);
-}
-
-/// A connection was accepted. The HTTP server then sets its descriptor and callbacks.
-static struct bufferevent *on_accepted(struct event_base *base, void *context) {
-    struct hc_sv_token_http *http = context;
-    const struct timeval again = {.tv_usec = SWEEP_US};
-    struct bufferevent *connection = bufferevent_socket_new(base, -1, 0);
-    unsigned ending = 0, place = PLACES, open = sweep(http);
-    http->failed = false;
-    for (unsigned i = 0; i < PLACES; i++) {
-        ending += http->places[i].connection != NULL && http->places[i].ending;
-        if (http->places[i].connection == NULL)
-            place = i;
-    }
-    if (connection == NULL || place == PLACES) // not counted; no other follows for a while
-        pause_listening(http);
-    if (connection == NULL || place == PLACES)
-        return connection;
-    bufferevent_incref(connection);
-    if (open - ending >= OPEN_MAX)
-        end_oldest(http);
-    http->places[place] = (struct place){.connection = connection, .number = ++http->accepted};
-    if (!evtimer_pending(http->sweep, NULL))
-        evtimer_add(http->sweep, &again);
-    return connection;
+static void on_accept_failed(void *context, const char *why) {
+    const struct hc_sv_token_http *http = context;
+    if (http->issuer.failed != NULL)
+        http->issuer.failed(http->issuer.context, why);
 }
 
 // ---- Requests -----------------------------------------------------------------------------------
@@ -295,14 +177,14 @@ static void on_turn(evutil_socket_t descriptor, short events, void *context) {
     bool any = false;
     (void)descriptor;
     (void)events;
-    for (unsigned i = 0; i < PLACES && left > 0; i++) {
-        unsigned place = (first + i) % PLACES;
+    for (unsigned i = 0; i < ANSWERS && left > 0; i++) {
+        unsigned place = (first + i) % ANSWERS;
         struct answer *answer = &http->answers[place];
         if (answer->request == NULL)
             continue;
         any = true;
         left -= add_tokens(http, answer, left);
-        http->next_answer = (place + 1) % PLACES;
+        http->next_answer = (place + 1) % ANSWERS;
         if (answer->request != NULL && answer->left == 0)
             end_answer(answer);
     }
@@ -326,9 +208,9 @@ static void begin_answer(struct hc_sv_token_http *http, struct evhttp_request *r
                          const struct answer *answer) {
     const struct hc_sv_token_http_issuer *issuer = &http->issuer;
     unsigned place = 0;
-    while (place < PLACES && http->answers[place].request != NULL)
+    while (place < ANSWERS && http->answers[place].request != NULL)
         place++;
-    if (place == PLACES) {
+    if (place == ANSWERS) {
         evhttp_send_error(request, HTTP_SERVUNAVAIL, NULL);
         return;
     }
@@ -360,25 +242,26 @@ static void on_token(struct evhttp_request *request, void *context) {
 
 // ---- The port -----------------------------------------------------------------------------------
 
-/// Listens at an address; false: failed.
-static bool listen_at(struct hc_sv_token_http *http, unsigned listener, const char *address,
-                      uint16_t port) {
-    struct evhttp_bound_socket *bound = evhttp_bind_socket_with_handle(http->server, address, port);
-    if (bound == NULL)
-        return false;
-    http->listeners[listener] = evhttp_bound_socket_get_listener(bound);
-    evconnlistener_set_error_cb(http->listeners[listener], on_accept_failed);
-    return true;
+/// Any path but this one is not found.
+static void on_request(struct evhttp_request *request, void *context) {
+    const char *path = evhttp_uri_get_path(evhttp_request_get_evhttp_uri(request));
+    if (path != NULL && strcmp(path, "/token") == 0)
+        on_token(request, context);
+    else
+        evhttp_send_error(request, HTTP_NOTFOUND, NULL);
 }
 
-/// Makes the HTTP server and its timers; false: no memory.
-static bool create(struct hc_sv_token_http *http, struct event_base *base) {
-    http->server = evhttp_new(base);
-    http->sweep = evtimer_new(base, on_sweep, http);
-    http->turn = evtimer_new(base, on_turn, http);
-    http->resume = evtimer_new(base, on_resume, http);
-    return http->server != NULL && http->sweep != NULL && http->turn != NULL &&
-           http->resume != NULL;
+/// Listens at `port` of loopback; false: failed, see errno.
+static bool listen_at(struct hc_sv_token_http *http, uint16_t port) {
+    const struct sockaddr_in ipv4 = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const struct sockaddr_in6 ipv6 = {
+        .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = in6addr_loopback};
+    if (!hc_sv_http_listen(http->server, (const struct sockaddr *)&ipv4, sizeof(ipv4)))
+        return false;
+    (void)hc_sv_http_listen(http->server, (const struct sockaddr *)&ipv6,
+                            sizeof(ipv6)); // fails without IPv6
+    return true;
 }
 
 struct hc_sv_token_http *hc_sv_token_http_open(struct event_base *base, uint16_t port,
@@ -388,43 +271,34 @@ struct hc_sv_token_http *hc_sv_token_http_open(struct event_base *base, uint16_t
     snprintf(why, why_size, "no memory for the token port");
     if (http == NULL)
         return NULL;
-    HC_ASSERT(opened == NULL);
-    opened = http;
+    const struct hc_sv_http_config config = {.methods = EVHTTP_REQ_POST,
+                                             .idle_s = IDLE_S,
+                                             .request = on_request,
+                                             .answers = answers,
+                                             .failed = on_accept_failed,
+                                             .context = http};
     http->issuer = *issuer;
     randombytes_buf(&http->process, sizeof(http->process));
-    if (!create(http, base)) {
+    http->server = hc_sv_http_open(base, &config);
+    http->turn = evtimer_new(base, on_turn, http);
+    if (http->server == NULL || http->turn == NULL) {
         hc_sv_token_http_close(http);
         return NULL;
     }
-    evhttp_set_bevcb(http->server, on_accepted, http);
-    evhttp_set_allowed_methods(http->server, EVHTTP_REQ_POST);
-    evhttp_set_max_headers_size(http->server, HEADERS_MAX);
-    evhttp_set_max_body_size(http->server, BODY_MAX);
-    evhttp_set_timeout(http->server, IDLE_S);
-    evhttp_set_cb(http->server, "/token", on_token, http);
-    if (!listen_at(http, 0, "127.0.0.1", port)) {
+    if (!listen_at(http, port)) {
         snprintf(why, why_size, "--dev: TCP port %u of 127.0.0.1, for tokens: %s", port,
                  strerror(errno));
         hc_sv_token_http_close(http);
         return NULL;
     }
-    (void)listen_at(http, 1, "::1", port); // fails without IPv6
     return http;
 }
 
 void hc_sv_token_http_close(struct hc_sv_token_http *http) {
     if (http == NULL)
         return;
-    opened = NULL;
-    if (http->server != NULL)
-        evhttp_free(http->server);
-    for (unsigned i = 0; i < PLACES; i++)
-        if (http->places[i].connection != NULL)
-            bufferevent_decref(http->places[i].connection);
-    struct event *timers[] = {http->sweep, http->turn, http->resume};
-    for (unsigned i = 0; i < 3; i++)
-        if (timers[i] != NULL)
-            event_free(timers[i]);
+    hc_sv_http_close(http->server);
+    hc_loop_free_event(http->turn);
     sodium_memzero(http, sizeof(*http));
     free(http);
 }

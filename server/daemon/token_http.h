@@ -10,8 +10,8 @@
 ///     Hindcast-Protocol-Id: 0x0d1f0be5a2c7f0e4   of its game
 ///     Hindcast-Game: pong 3                      name and version of its game
 ///
-/// The port issues tokens in slices and bounds its connections, so that no signal or report waits
-/// long. If it cannot accept a connection, it pauses for a second.
+/// The port issues tokens in slices and bounds its connections (server/daemon/http.h), so that no
+/// signal or report waits long.
 ///
 /// The port refuses requests of browsers: requests with an Origin, or for another host than this
 /// one (a web page may give its own name this address).
@@ -28,8 +28,6 @@ struct hc_sv_wall_clock;
 
 enum {
     HC_SV_TOKEN_HTTP_SLICE = 32, ///< tokens in one turn of the loop
-    HC_SV_TOKEN_HTTP_CONNECTIONS =
-        64, ///< at once; another one ends the oldest without an unfinished answer
 };
 
 /// The key of the tokens, and what they are for.

@@ -346,6 +346,7 @@ static bool is_done(struct hc_sv_worker *worker) {
 static void turn(struct hc_sv_worker *worker, uint64_t now) {
     uint64_t begun = now;
     bool ticked = false;
+    atomic_store_explicit(&worker->turned_us, now, memory_order_relaxed);
     drain(worker, now);
     (void)answer(worker, true);
     // A match that is due again meanwhile waits for the next turn.
@@ -441,6 +442,13 @@ static void welcome(struct hc_sv_worker *worker, uint64_t now) {
     }
 }
 
+/// Lists the clients of the matches for the control thread.
+static void list_clients(struct hc_sv_worker *worker, uint64_t now) {
+    for (struct hc_sv_match *match = NULL;
+         (match = hc_sv_worker_next_match(worker, match)) != NULL;)
+        hc_sv_match_list_clients(match, now);
+}
+
 /// Obeys the orders of the control thread.
 static void obey(struct hc_sv_worker *worker) {
     struct hc_sv_orders orders = hc_sv_mailbox_take_orders(&worker->mailbox);
@@ -473,6 +481,7 @@ static void obey(struct hc_sv_worker *worker) {
     }
     if (orders.publish != 0) {
         publish_all(worker, false);
+        list_clients(worker, now);
         atomic_store(&worker->published, orders.publish);
         notify(worker);
     }
@@ -689,6 +698,7 @@ bool hc_sv_worker_begin(struct hc_sv_worker *worker) {
     struct hc_sv_runner *runner = worker->runner;
     uint64_t now = worker->setting->began_us;
     worker->period_us = worker->window_us = now;
+    atomic_store(&worker->turned_us, now);
     obey(worker);
     for (unsigned i = 0; i < worker->count; i++)
         hc_sv_match_begin(&worker->matches[i], now);

@@ -45,7 +45,7 @@ begin() {
     run=$1
     rm -f "$work/hangs"
     serve_with "$run" --key-file "$work/keys" --port 0 --matches 4 --workers 2 --max-clients 4 --seed 5 \
-        --game "$work/$2.so" --log-format json
+        --game "$work/$2.so" --log-format json --admin "unix:$work/admin.sock"
     server=$pid
     for match in 1 2 3 4; do
         bots "$run.bots$match" tokens$match
@@ -59,6 +59,10 @@ hangs() {
     check "$1: match 2 hangs" await test -e "$work/hangs"
     check "$1: the match that hangs is logged" \
         await grep -q "\"event\":\"match-hangs\".* it is in $2 (.*\"match\":2" "$work/$1.err"
+}
+# answers CODE PATH: the admin face does.
+answers() {
+    [ "$(python3 "$here/admin.py" "unix:$work/admin.sock" code "$2")" = "$1" ]
 }
 # took: milliseconds since $since.
 took() {
@@ -111,7 +115,16 @@ others_go_on() {
 }
 
 begin known steps
+check "the daemon is healthy" answers 200 /healthz
 hangs known tag_step_ball
+check "it is not while a match hangs" answers 503 /healthz
+check "but the other matches admit clients" answers 200 /readyz
+check "the status has the match that hangs, and the clients of the others" sh -c \
+    "python3 '$here/admin.py' 'unix:$work/admin.sock' get /status | python3 -c '
+import json, sys
+s = json.load(sys.stdin)
+assert [h[\"match\"] for h in s[\"hangs\"]] == [2] and not s[\"healthy\"] and s[\"ready\"], s
+assert [len(m[\"clients\"]) for m in s[\"matches\"]] == [2, 0, 2, 2], s'"
 since=$(date +%s%N)
 reported known
 took=$(took)

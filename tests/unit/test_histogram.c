@@ -49,6 +49,26 @@ START_TEST(every_rank_is_at_most_a_thirty_second_above_the_exact_value) {
 }
 END_TEST
 
+START_TEST(values_up_to_a_bound_are_counted_to_a_thirty_second) {
+    static uint64_t values[VALUES];
+    struct hc_rng rng = hc_rng_init(11, 0);
+    draw(&rng, values, VALUES);
+    memset(&histogram, 0, sizeof histogram);
+    for (size_t i = 0; i < VALUES; i++)
+        hc_histogram_record(&histogram, values[i]);
+    for (size_t b = 0; b < VALUES; b += 10) {
+        uint64_t bound = values[b], at_most = 0, surely = 0;
+        for (size_t i = 0; i < VALUES; i++) {
+            at_most += values[i] <= bound;
+            surely += values[i] < bound - bound / 32 || (bound < 32 && values[i] == bound);
+        }
+        uint64_t counted = hc_histogram_up_to(&histogram, bound);
+        ck_assert(surely <= counted && counted <= at_most);
+    }
+    ck_assert_uint_eq(hc_histogram_up_to(&histogram, UINT64_MAX), VALUES);
+}
+END_TEST
+
 START_TEST(merging_equals_recording_all_values_in_one) {
     static uint64_t values[VALUES];
     for (uint32_t stream = 0; stream < 40; stream++) {
@@ -95,6 +115,7 @@ int main(void) {
     Suite *suite = suite_create("histogram");
     TCase *tests = tcase_create("histogram");
     tcase_add_test(tests, every_rank_is_at_most_a_thirty_second_above_the_exact_value);
+    tcase_add_test(tests, values_up_to_a_bound_are_counted_to_a_thirty_second);
     tcase_add_test(tests, merging_equals_recording_all_values_in_one);
     tcase_add_test(tests, the_mean_is_exact_until_the_sum_saturates);
     tcase_add_test(tests, an_empty_histogram_is_all_zeros);

@@ -142,6 +142,50 @@ START_TEST(server_lists_its_sessions) {
 }
 END_TEST
 
+START_TEST(server_lists_what_it_counts_of_a_session) {
+    struct hc_server_client listed[CLIENTS];
+    struct client clients[2];
+    for (unsigned i = 0; i < 2; i++) {
+        clients[i] = client_at(loopback((uint16_t)(1000 + i)), 10 + i);
+        ck_assert(connects(&clients[i]));
+        for (unsigned n = 0; n < 1 + 2 * i; n++)
+            ck_assert_int_eq(send_empty(&clients[i]), HC_OK);
+    }
+    uint64_t from_us = now_us;
+    now_us += 1000;
+    ck_assert_uint_eq(hc_server_list_clients(host, listed, CLIENTS, now_us), 2);
+    for (unsigned i = 0; i < 2; i++) {
+        ck_assert_uint_eq(listed[i].session.client_id, 10 + i);
+        ck_assert(hc_address_equal(&listed[i].address, &clients[i].from));
+        ck_assert_uint_eq(listed[i].datagrams_received, 1 + 2 * i);
+        ck_assert_uint_ge(listed[i].connected_us, now_us - from_us);
+        ck_assert(!listed[i].has_margin);
+    }
+    ck_assert_uint_eq(listed[1].bytes_received, 3 * listed[0].bytes_received);
+    // The counts go on over another connection of the session.
+    now_us += 2 * (uint64_t)SECOND_US;
+    begin_attempt(&clients[1]);
+    ck_assert(connects(&clients[1]));
+    ck_assert_int_eq(send_empty(&clients[1]), HC_OK);
+    ck_assert_uint_eq(hc_server_list_clients(host, listed, CLIENTS, now_us), 2);
+    ck_assert_uint_eq(listed[1].datagrams_received, 4);
+    ck_assert_uint_lt(listed[1].connected_us, SECOND_US);
+    // Another session begins with none.
+    leave(&clients[1]);
+    clients[1] = client_at(loopback(1001), 12);
+    ck_assert(connects(&clients[1]));
+    ck_assert_uint_eq(hc_server_list_clients(host, listed, CLIENTS, now_us), 2);
+    ck_assert_uint_eq(listed[1].session.client_id, 12);
+    ck_assert_uint_eq(listed[1].datagrams_received, 0);
+    // A lost client lingers with its counts.
+    now_us += config.timeout_us;
+    hc_server_advance(host, now_us);
+    ck_assert_uint_ge(hc_server_list_clients(host, listed, 1, now_us), 1);
+    ck_assert(!listed[0].session.connected);
+    ck_assert_uint_eq(listed[0].datagrams_received, 1);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("server_sessions");
     TCase *tests = tcase_create("sessions");
@@ -150,6 +194,7 @@ int main(void) {
     tcase_add_test(tests, no_join_and_no_end_of_a_session_is_lost_however_late_it_is_read);
     tcase_add_test(tests, events_that_are_read_late_show_how_a_session_stands);
     tcase_add_test(tests, server_lists_its_sessions);
+    tcase_add_test(tests, server_lists_what_it_counts_of_a_session);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 
 #include "server/daemon/token_http.h"
+#include "server/daemon/http.h"
 #include "server/daemon/key_file.h"
 #include "server/daemon/wall_clock.h"
 #include "hindcast/arena.h"
@@ -215,9 +216,9 @@ START_TEST(surplus_connections_end_the_oldest_and_requests_are_answered) {
         char byte;
         ssize_t got = recv(descriptors[i], &byte, 1, 0);
         open += got < 0 && errno == EAGAIN;
-        ck_assert(i + HC_SV_TOKEN_HTTP_CONNECTIONS < CROWD || (got < 0 && errno == EAGAIN));
+        ck_assert(i + HC_SV_HTTP_CONNECTIONS < CROWD || (got < 0 && errno == EAGAIN));
     }
-    ck_assert_uint_eq(open, HC_SV_TOKEN_HTTP_CONNECTIONS);
+    ck_assert_uint_eq(open, HC_SV_HTTP_CONNECTIONS);
     int client = connect_to(&port);
     request_tokens(client, 4);
     size_t used = 0;

@@ -1,0 +1,24 @@
+/// The admin face of the daemon (--admin): HTTP for its owner, on the control thread.
+///
+///     GET /metrics   the counters, as text of Prometheus, at most a second old
+///     GET /healthz   200 while all tick loops turn, else 503
+///     GET /readyz    200 while clients may join, else 503
+///     GET /status    the matches and their clients, as JSON, at most a tenth of a second old
+///
+/// HEAD is answered as GET. Workers publish what is asked for, and wait for nobody.
+///
+/// A web page reaches no more than its own server (DNS rebinding): the host of a request must be
+/// localhost, an address of loopback, or the address at which it arrived. With a password, all but
+/// /healthz and /readyz need it.
+#pragma once
+
+#include "server/daemon/control.h"
+
+struct hc_sv_admin;
+
+/// Opens the face that the options of `control` name, which borrows it. NULL: failed, and `why` is
+/// a sentence. Without the option it is NULL too, and `why` is empty.
+struct hc_sv_admin *hc_sv_admin_open(struct hc_sv_control *control, char *why, size_t why_size);
+
+/// Closes it; NULL is allowed. No worker runs any more.
+void hc_sv_admin_close(struct hc_sv_admin *admin);
