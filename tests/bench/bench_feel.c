@@ -2,10 +2,11 @@
 /// from the server's, beside the algorithm of netfox, a library for Godot, as its guide describes
 /// it (foxssake.github.io/netfox, "NetworkTimeSynchronizer"), over the same round trips. Table
 /// "taps": feel_taps.c; "delayed", "grid" and "steady": feel_grid.c; "laggard": feel_laggard.c;
-/// "changes": feel_changes.c.
+/// "changes": feel_changes.c; "congestion": feel_congestion.c.
 #include "common/elapsed.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/feel_changes.h"
+#include "tests/bench/feel_congestion.h"
 #include "tests/bench/feel_grid.h"
 #include "tests/bench/feel_laggard.h"
 #include "tests/bench/feel_taps.h"
@@ -249,6 +250,8 @@ bool bench_feel(const struct bench_options *options, json_t *json) {
         good = feel_laggard(json) && good;
     if (bench_wants(options, "changes", 0))
         good = feel_changes(json) && good;
+    if (bench_wants(options, "congestion", 0))
+        good = feel_congestion(json) && good;
     if (bench_wants(options, "taps", 0))
         good = feel_taps(json) && good;
     return good;
