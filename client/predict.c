@@ -12,11 +12,12 @@ static hc_tick limit_of(const struct hc_client *client) {
 struct hc_cl_behind hc_cl_predict_behind(const struct hc_client *client) {
     const struct hc_cl_world *world = client->world;
     uint32_t offset = client->config.display_offset;
+    hc_tick head = client->timing.head;
     if (world == NULL)
         return (struct hc_cl_behind){.own = offset, .others = offset, .farthest = offset};
-    return (struct hc_cl_behind){.own = hc_cl_display_own(&world->display),
-                                 .others = hc_cl_display_others(&world->display),
-                                 .farthest = hc_cl_display_farthest(&world->display),
+    return (struct hc_cl_behind){.own = hc_cl_display_own(&world->display, head),
+                                 .others = hc_cl_display_others(&world->display, head),
+                                 .farthest = hc_cl_display_farthest(&world->display, head),
                                  .rollback = world->rollback_ticks,
                                  .oldest = hc_timeline_oldest(world->timeline)};
 }

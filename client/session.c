@@ -493,15 +493,25 @@ enum hc_status hc_client_set_timing(struct hc_client *client,
     return HC_OK;
 }
 
+/// The position in simulated time that is shown, which rests where no newer tick has come, in
+/// 1/HC_CL_INTERPOLATION_WHOLE ticks; 0 before the first state.
+static int64_t shown_position(const struct hc_client *client, uint64_t now_us) {
+    if (!client->link.newest.any)
+        return 0;
+    int64_t end = ((int64_t)hc_cl_world_head(client->world) + 1) * HC_CL_INTERPOLATION_WHOLE;
+    int64_t position = hc_cl_timing_position(&client->timing, now_us, HC_CL_INTERPOLATION_WHOLE);
+    return position < end ? position : end;
+}
+
 enum hc_status hc_client_set_display(struct hc_client *client,
-                                     const struct hc_client_display *display) {
+                                     const struct hc_client_display *display, uint64_t now_us) {
     if (display->offset > client->config.display_offset_max ||
         display->others > HC_OTHERS_AS_RECEIVED)
         return HC_INVALID;
     client->config.display_offset = display->offset;
     client->config.others = display->others;
-    if (client->world != NULL)
-        hc_cl_world_choose_display(client->world);
+    if (hc_client_timeline(client) != NULL)
+        hc_cl_world_choose_display(client->world, shown_position(client, now_us));
     return HC_OK;
 }
 

@@ -100,8 +100,9 @@ void hc_cl_shown_world(struct hc_client *client, hc_tick *tick, const uint8_t **
     HC_ASSERT(has_state(client));
     const struct hc_timeline *timeline = world->timeline;
     hc_tick head = hc_timeline_head(timeline), oldest = hc_timeline_oldest(timeline);
-    hc_tick others = hc_tick_max(hc_tick_back(head, hc_cl_display_others(&world->display)), oldest);
-    *tick = hc_tick_max(hc_tick_back(head, hc_cl_display_own(&world->display)), oldest);
+    hc_tick others =
+        hc_tick_max(hc_tick_back(head, hc_cl_display_others(&world->display, head)), oldest);
+    *tick = hc_tick_max(hc_tick_back(head, hc_cl_display_own(&world->display, head)), oldest);
     *presence = hc_timeline_presence(timeline, *tick);
     *states = hc_timeline_states(timeline, *tick);
     if (others != *tick)

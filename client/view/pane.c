@@ -92,7 +92,7 @@ bool hc_cl_pane_apply(struct hc_cl_pane *pane, const struct hc_cl_knobs *knobs,
     case HC_CL_KNOBS_TIMING:
         return hc_client_set_timing(pane->runner.client, &knobs->timing) == HC_OK;
     case HC_CL_KNOBS_DISPLAY:
-        return hc_client_set_display(pane->runner.client, &knobs->display) == HC_OK;
+        return hc_client_set_display(pane->runner.client, &knobs->display, hc_clock_us()) == HC_OK;
     default:
         return true;
     }

@@ -5,10 +5,11 @@
 #include "common/input_fields.h"
 
 enum {
-    LATE = 1,  ///< of the remembered ticks, those whose snapshots may come too late: they are lost
-    CALM = 64, ///< ticks after which less is wanted, if less was needed
-    STEPS = 8, ///< ticks in which the offset changes by one tick
-    LEAP = 8,  ///< ticks of difference above which the offset leaps
+    LATE = 1,   ///< of the remembered ticks, those whose snapshots may come too late: they are lost
+    CALM = 64,  ///< ticks after which less is wanted, if less was needed
+    STEPS = 8,  ///< ticks in which the offset changes by one tick
+    LEAP = 8,   ///< ticks of difference above which that of the others leaps
+    EARLY = 64, ///< ticks that the head is predicted early at most, because a snapshot has them
     WHOLE = HC_CL_INTERPOLATION_WHOLE,
 };
 
@@ -25,24 +26,41 @@ struct hc_cl_display hc_cl_display_begin(const struct hc_client_config *config,
                                     .follows = follows(config),
                                     .most = config->prediction_limit,
                                     .wanted = config->display_offset,
+                                    .joined = !follows(config),
                                     .first = HC_NO_TICK};
     // Beyond the lookback a shot meets a later world than the one that was shown.
     uint32_t lookback = config->game->lookback;
     if (hc_shown_ago_field(config->game) != NULL && display.most + input_delay > lookback)
         display.most = lookback > input_delay ? lookback - input_delay : 0;
-    display.own_now = display.own_before = (int64_t)display.offset * WHOLE;
-    display.now = display.before = display.own_now;
+    display.from = display.now = display.before = (int64_t)display.offset * WHOLE;
     return display;
 }
 
-void hc_cl_display_choose(struct hc_cl_display *display, const struct hc_client_config *config) {
+/// `way`, or `most` in its direction.
+static int64_t at_most(int64_t way, int64_t most) {
+    return way > most ? most : way < -most ? -most : way;
+}
+
+/// The offset of the own players at a position.
+static int64_t own_at(const struct hc_cl_display *display, int64_t position) {
+    int64_t gone = position > display->since ? position - display->since : 0;
+    return display->from + at_most((int64_t)display->offset * WHOLE - display->from, gone / STEPS);
+}
+
+void hc_cl_display_choose(struct hc_cl_display *display, const struct hc_client_config *config,
+                          int64_t position) {
+    bool did_follow = display->follows;
+    display->from = own_at(display, position);
+    display->since = position;
     display->offset = config->display_offset;
-    if (display->follows && follows(config)) {
-        if (display->wanted < display->offset)
-            display->wanted = display->offset;
-        return;
-    }
     display->follows = follows(config);
+    if (display->wanted < display->offset)
+        display->wanted = display->offset;
+    if (did_follow || !display->follows)
+        return;
+    if (display->joined)
+        display->now = display->before = display->from;
+    display->joined = false;
     display->wanted = display->offset;
     display->count = display->calm = display->peak = 0; // what was measured is too old
 }
@@ -78,16 +96,6 @@ static void want(struct hc_cl_display *display) {
     }
 }
 
-/// Moves an offset a step towards `ticks`.
-static void approach(int64_t *now, int64_t *before, uint32_t ticks) {
-    int64_t way = (int64_t)ticks * WHOLE - *now, step = WHOLE / STEPS;
-    *before = *now;
-    if (way > (int64_t)LEAP * WHOLE || way < -(int64_t)LEAP * WHOLE)
-        *before = *now += way;
-    else
-        *now += way > step ? step : way < -step ? -step : way;
-}
-
 /// Measures how far the newest snapshot is behind the tick `head`.
 static void measure(struct hc_cl_display *display, hc_tick head, hc_tick newest) {
     if (newest == display->first)
@@ -103,12 +111,13 @@ void hc_cl_display_predicted(struct hc_cl_display *display, hc_tick head, hc_tic
         display->first = newest;
     if (display->follows)
         measure(display, head, newest);
-    approach(&display->own_now, &display->own_before, display->offset);
-    approach(&display->now, &display->before, display->wanted);
-    if (display->now < display->own_now) { // the own players have leapt
-        display->now = display->own_now;
-        display->before = display->own_before;
-    }
+    int64_t own = own_at(display, (int64_t)head * WHOLE);
+    int64_t way = (display->follows ? (int64_t)display->wanted * WHOLE : own) - display->now;
+    display->before = display->now;
+    display->now += at_most(way, WHOLE / STEPS);
+    if (display->follows && at_most(way, (int64_t)LEAP * WHOLE) != way)
+        display->before = display->now = (int64_t)display->wanted * WHOLE;
+    display->joined |= !display->follows && display->before <= own;
 }
 
 /// An offset in ticks, rounded.
@@ -116,31 +125,43 @@ static uint32_t rounded(int64_t offset) {
     return (uint32_t)((offset + WHOLE / 2) / WHOLE);
 }
 
-uint32_t hc_cl_display_own(const struct hc_cl_display *display) {
-    return rounded(display->own_now);
+uint32_t hc_cl_display_own(const struct hc_cl_display *display, hc_tick head) {
+    return rounded(own_at(display, (int64_t)head * WHOLE));
 }
 
-uint32_t hc_cl_display_others(const struct hc_cl_display *display) {
-    return rounded(display->now);
+/// Whether a moment is after another one.
+static bool is_after(const struct hc_cl_interpolation_time *a,
+                     const struct hc_cl_interpolation_time *b) {
+    return a->tick > b->tick || (a->tick == b->tick && a->fraction > b->fraction);
 }
 
 static int64_t later(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-uint32_t hc_cl_display_farthest(const struct hc_cl_display *display) {
-    int64_t most =
-        later(later(display->now, display->before), later(display->own_now, display->own_before));
-    return (uint32_t)((most + WHOLE - 1) / WHOLE);
+uint32_t hc_cl_display_others(const struct hc_cl_display *display, hc_tick head) {
+    uint32_t own = hc_cl_display_own(display, head), others = rounded(display->now);
+    return display->joined || others < own ? own : others;
+}
+
+uint32_t hc_cl_display_farthest(const struct hc_cl_display *display, hc_tick head) {
+    int64_t early = ((int64_t)head - EARLY) * WHOLE, end = ((int64_t)head + 1) * WHOLE;
+    int64_t own = later(own_at(display, early), own_at(display, end));
+    int64_t others = display->joined ? own : later(display->now, display->before);
+    return (uint32_t)((later(own, others) + WHOLE - 1) / WHOLE);
 }
 
 struct hc_cl_interpolation_times hc_cl_display_times(const struct hc_cl_display *display,
                                                      const struct hc_timeline *timeline,
                                                      int64_t position) {
+    int64_t end = ((int64_t)hc_timeline_head(timeline) + 1) * WHOLE; // it rests there
+    int64_t own = own_at(display, position < end ? position : end);
     struct hc_cl_interpolation_times times;
-    times.own = hc_cl_interpolation_at(timeline, display->own_before, display->own_now, position);
+    times.own = hc_cl_interpolation_at(timeline, own, own, position);
     times.others = times.own;
-    if (display->before != display->own_before || display->now != display->own_now)
+    if (!display->joined)
         times.others = hc_cl_interpolation_at(timeline, display->before, display->now, position);
+    if (is_after(&times.others, &times.own))
+        times.others = times.own;
     return times;
 }

@@ -6,15 +6,16 @@
 
 enum { HC_CL_DISPLAY_SAMPLES = 64 }; ///< ticks whose snapshots are remembered
 
+/// Offsets and positions are in 1/HC_CL_INTERPOLATION_WHOLE ticks.
 struct hc_cl_display {
     uint32_t offset; ///< ticks that the own players are to be shown behind the newest predicted one
+    int64_t from;    ///< their offset at `since`, from which it goes to `offset`
+    int64_t since;   ///< position in simulated time
     bool follows;    ///< the others are shown as received
-    uint32_t most;   ///< ticks that they are shown behind it at most, unless `offset` is more
-    /// The offset of the own players at the newest predicted tick, and at the one before it, in
-    /// 1/HC_CL_INTERPOLATION_WHOLE. It approaches `offset`.
-    int64_t own_now, own_before;
-    int64_t now, before; ///< those of the others, which approach `wanted`
-    uint32_t wanted;     ///< ticks that the offset of the others approaches
+    bool joined;     ///< the others are shown at the tick of the own players
+    uint32_t most;   ///< ticks that they are shown behind at most, unless `offset` is more
+    int64_t now, before; ///< their offset at the newest predicted tick, and at the one before it
+    uint32_t wanted;     ///< ticks that `now` approaches while it follows
     uint32_t peak;       ///< the most ticks needed since `wanted` ticks were needed last
     uint32_t calm;       ///< predicted ticks since then
     hc_tick first;       ///< of the first snapshot; HC_NO_TICK before it
@@ -26,21 +27,23 @@ struct hc_cl_display {
 struct hc_cl_display hc_cl_display_begin(const struct hc_client_config *config,
                                          uint32_t input_delay);
 
-/// Takes another choice of the game: the offsets approach it tick by tick, so that what is shown
-/// does not go back, or go there at once if it is more than 8 ticks away.
-void hc_cl_display_choose(struct hc_cl_display *display, const struct hc_client_config *config);
+/// Takes another choice of the game, while `position` is shown: the offsets go there by an eighth
+/// of what the position goes forth, so that nothing that is shown goes back.
+void hc_cl_display_choose(struct hc_cl_display *display, const struct hc_client_config *config,
+                          int64_t position);
 
 /// The tick `head` was predicted, while the newest snapshot is of the tick `newest`.
 void hc_cl_display_predicted(struct hc_cl_display *display, hc_tick head, hc_tick newest);
 
-/// The ticks that the own players are shown behind the newest predicted tick, rounded.
-uint32_t hc_cl_display_own(const struct hc_cl_display *display);
+/// The ticks that the own players are shown behind the newest predicted tick, which is `head`,
+/// rounded.
+uint32_t hc_cl_display_own(const struct hc_cl_display *display, hc_tick head);
 
-/// The ticks that the others are shown behind the newest predicted tick, rounded.
-uint32_t hc_cl_display_others(const struct hc_cl_display *display);
+/// The ticks that the others are shown behind it, rounded.
+uint32_t hc_cl_display_others(const struct hc_cl_display *display, hc_tick head);
 
-/// The ticks behind the newest predicted one that anything is shown at most.
-uint32_t hc_cl_display_farthest(const struct hc_cl_display *display);
+/// The ticks behind it that anything is shown at most.
+uint32_t hc_cl_display_farthest(const struct hc_cl_display *display, hc_tick head);
 
 /// The times shown at a position in simulated time, in 1/HC_CL_INTERPOLATION_WHOLE ticks.
 struct hc_cl_interpolation_times hc_cl_display_times(const struct hc_cl_display *display,

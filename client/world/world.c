@@ -61,8 +61,8 @@ static bool allocate(struct hc_cl_world *world, const struct hc_welcome *welcome
     return true;
 }
 
-void hc_cl_world_choose_display(struct hc_cl_world *world) {
-    hc_cl_display_choose(&world->display, world->config);
+void hc_cl_world_choose_display(struct hc_cl_world *world, int64_t position) {
+    hc_cl_display_choose(&world->display, world->config, position);
 }
 
 bool hc_cl_world_build(struct hc_cl_world *world, const struct hc_welcome *welcome,

@@ -66,8 +66,9 @@ void hc_cl_world_init(struct hc_cl_world *world, const struct hc_client_config *
 bool hc_cl_world_build(struct hc_cl_world *world, const struct hc_welcome *welcome,
                        uint32_t input_delay, uint32_t ahead);
 
-/// The configuration has another display offset, at most its maximum, or shows the others otherwise.
-void hc_cl_world_choose_display(struct hc_cl_world *world);
+/// The configuration has another display offset, at most its maximum, or shows the others otherwise,
+/// from a position in simulated time on, in 1/HC_CL_INTERPOLATION_WHOLE ticks.
+void hc_cl_world_choose_display(struct hc_cl_world *world, int64_t position);
 
 /// Frees what was built; NULL is allowed.
 void hc_cl_world_free(struct hc_cl_world *world);

@@ -338,12 +338,14 @@ HC_API bool hc_client_timing_preset(const char *name, struct hc_client_timing *t
 HC_API enum hc_status hc_client_set_timing(struct hc_client *client,
                                            const struct hc_client_timing *timing);
 
-/// Replaces the display offset and the tick of the others from now on, also while playing. What is
-/// shown goes there by an eighth of a tick with each tick, or at once if that is more than 8 ticks
-/// away. HC_INVALID, and nothing changed: a member is out of its range, or the offset exceeds both
-/// those of the client's configuration.
+/// Replaces the display offset and the tick of the others, also while playing. What is shown at
+/// `now_us` stays, and goes there from then on by an eighth of the time that passes: nothing that
+/// is shown goes back or leaps, except others that are shown as received and were more than 8 ticks
+/// from there. HC_INVALID, and nothing changed: a member is out of its range, or the offset exceeds
+/// both those of the client's configuration.
 HC_API enum hc_status hc_client_set_display(struct hc_client *client,
-                                            const struct hc_client_display *display);
+                                            const struct hc_client_display *display,
+                                            uint64_t now_us);
 
 /// Does all work that is due at `now_us`: predicts ticks, stalls, times out, schedules datagrams.
 HC_API void hc_client_advance(struct hc_client *client, uint64_t now_us);

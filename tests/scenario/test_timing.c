@@ -134,6 +134,13 @@ static hc_tick shown_behind(const struct scenario *scenario, hc_entity entity) {
     return head - tick;
 }
 
+static enum hc_status set_display(const struct scenario *scenario, uint32_t offset,
+                                  enum hc_others others) {
+    const struct hc_client_display display = {offset, others};
+    return hc_client_set_display(hc_sim_client(scenario->sim, 0), &display,
+                                 hc_sim_now(scenario->sim));
+}
+
 /// The display offset and the others' tick change while playing, up to what the client has memory
 /// for: what is shown follows, and nothing is resimulated otherwise than before.
 START_TEST(display_changes_while_playing) {
@@ -149,19 +156,13 @@ START_TEST(display_changes_while_playing) {
     hc_sim_run(scenario->sim, 2 * SECOND_US);
     hc_tick before = shown_behind(scenario, own);
     ck_assert_uint_le(before, 1);
-    ck_assert_int_eq(hc_client_set_display(client, &(struct hc_client_display){.offset = 7}),
-                     HC_INVALID);
-    ck_assert_int_eq(hc_client_set_display(
-                         client, &(struct hc_client_display){.others = HC_OTHERS_AS_RECEIVED + 1}),
-                     HC_INVALID);
-    ck_assert_int_eq(
-        hc_client_set_display(client, &(struct hc_client_display){6, HC_OTHERS_PREDICTED}), HC_OK);
+    ck_assert_int_eq(set_display(scenario, 7, HC_OTHERS_BY_GAME), HC_INVALID);
+    ck_assert_int_eq(set_display(scenario, 0, HC_OTHERS_AS_RECEIVED + 1), HC_INVALID);
+    ck_assert_int_eq(set_display(scenario, 6, HC_OTHERS_PREDICTED), HC_OK);
     hc_sim_run(scenario->sim, 2 * SECOND_US);
     ck_assert_uint_ge(shown_behind(scenario, own), 6);
     ck_assert_uint_eq(shown_behind(scenario, other), shown_behind(scenario, own));
-    ck_assert_int_eq(
-        hc_client_set_display(client, &(struct hc_client_display){0, HC_OTHERS_AS_RECEIVED}),
-        HC_OK);
+    ck_assert_int_eq(set_display(scenario, 0, HC_OTHERS_AS_RECEIVED), HC_OK);
     hc_sim_run(scenario->sim, 3 * SECOND_US);
     ck_assert_uint_le(shown_behind(scenario, own), 1);
     ck_assert_uint_ge(shown_behind(scenario, other), LATENCY_MS * 60 / 1000);

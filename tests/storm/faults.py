@@ -503,7 +503,7 @@ FAULTS = {
     "display-offset-of-own": Fault(
         "client/predict.c",
         "a client reports how late it shows itself, not the others",
-        ".farthest = hc_cl_display_farthest(&world->display)",
+        ".farthest = hc_cl_display_farthest(&world->display, head)",
         ".farthest = world->display.offset",
         found_by="scenario_aim",
     ),

@@ -38,6 +38,7 @@ enum action_kind {
     BETTER,
     JUMP,
     REBIND,
+    KNOBS,
     HOST_STALL,
     SPLIT,
     JOINED,
@@ -230,6 +231,9 @@ static void plan_client(const struct storm_match *match, struct agenda *agenda, 
     int64_t rebind = storm_tick(match, of[STORM_C_rebind_ticks]);
     for (int64_t t = rebind; t > 0 && t < ticks && agenda->count < GOINGS_END; t += rebind)
         add(agenda, at_tick(match, t), REBIND, i);
+    int64_t knobs = storm_tick(match, of[STORM_C_knob_ticks]);
+    for (int64_t t = knobs; t > 0 && t < ticks && agenda->count < ATTACKS_END; t += knobs)
+        add(agenda, at_tick(match, t), KNOBS, i);
     add_span(match, agenda, i, of[STORM_C_dark_tick], of[STORM_C_dark_ms], DARK, LIGHT);
     add_span(match, agenda, i, of[STORM_C_worse_tick], of[STORM_C_worse_ms], WORSE, BETTER);
     for (int64_t t = 1; match->seats[i].hostile && !match->options->tame && t < ticks; t++)
@@ -353,12 +357,59 @@ static void stall(struct storm_match *match, const struct action *action) {
                action->client, (unsigned long)ms);
 }
 
+/// A number in [0, most] for the knobs of a client.
+static uint32_t draw_knob(const struct storm_match *match, unsigned client, uint32_t purpose,
+                          int64_t most) {
+    uint32_t tick = (uint32_t)(hc_sim_now(match->sim) / match->tick_us);
+    return (uint32_t)(hc_random(match->plan->seed, client + 1, tick, purpose) >> 32) %
+           ((uint32_t)most + 1);
+}
+
+/// A client's game chooses other delays and ticks to show, within those that were drawn.
+static void change_knobs(struct storm_match *match, unsigned client) {
+    struct hc_client *of = hc_sim_client(match->sim, client);
+    int64_t delay = storm_client_delay_max(match, client);
+    int64_t lead = storm_client_lead_max(match, client);
+    if (of == NULL)
+        return;
+    struct hc_client_timing timing = {
+        .input_delay = draw_knob(match, client, 1, delay),
+        .input_delay_max = draw_knob(match, client, 2, 1) > 0 ? (uint32_t)delay : 0,
+        .lead = draw_knob(match, client, 3, lead),
+        .lead_max = draw_knob(match, client, 4, 1) > 0 ? (uint32_t)lead : 0};
+    struct hc_client_display display = {
+        .offset = draw_knob(match, client, 5, storm_client_get(match, client, STORM_C_display)),
+        .others = (enum hc_others)draw_knob(match, client, 6, HC_OTHERS_AS_RECEIVED)};
+    STORM_NOTE(match, "client %u: input delay %u to %u, lead %u to %u, shows %u ticks back, %d",
+               client, timing.input_delay, timing.input_delay_max, timing.lead, timing.lead_max,
+               display.offset, (int)display.others);
+    HC_ASSERT(hc_client_set_timing(of, &timing) == HC_OK);
+    HC_ASSERT(hc_client_set_display(of, &display, hc_sim_client_now(match->sim, client)) == HC_OK);
+}
+
+/// A client's game chooses what was drawn, for the calm.
+static void reset_knobs(struct storm_match *match, unsigned client) {
+    struct hc_client *of = hc_sim_client(match->sim, client);
+    const struct hc_client_config *config = &hc_sim_setup(match->sim, client)->config;
+    if (of == NULL)
+        return;
+    struct hc_client_timing timing = {.input_delay = config->input_delay,
+                                      .input_delay_max = config->input_delay_max,
+                                      .lead = config->lead,
+                                      .lead_max = config->lead_max};
+    struct hc_client_display display = {config->display_offset, config->others};
+    HC_ASSERT(hc_client_set_timing(of, &timing) == HC_OK);
+    HC_ASSERT(hc_client_set_display(of, &display, hc_sim_client_now(match->sim, client)) == HC_OK);
+}
+
 static void heal(struct storm_match *match) {
     STORM_NOTE(match, "the storm is over");
     match->healed = true;
     match->healed_us = hc_sim_now(match->sim);
-    for (unsigned i = 0; i < match->clients; i++)
+    for (unsigned i = 0; i < match->clients; i++) {
         set_links(match, i);
+        reset_knobs(match, i);
+    }
 }
 
 static void change_links(struct storm_match *match, const struct action *action) {
@@ -424,6 +475,9 @@ static void act(struct storm_match *match, const struct action *action) {
     case REBIND:
         STORM_NOTE(match, "client %u: another address", action->client);
         hc_sim_rebind(match->sim, action->client);
+        break;
+    case KNOBS:
+        change_knobs(match, action->client);
         break;
     case DARK:
     case LIGHT:

@@ -121,6 +121,8 @@ enum {
     X(attack, 1, 1000000, 1, 4095, "of a hostile one: a bit for each way, see match_internal.h")   \
     X(rebind_ticks, 0, 150000, 5, 300,                                                             \
       "after which its address changes, again and again; 0: never")                                \
+    X(knob_ticks, 0, 250000, 8, 150,                                                               \
+      "after which it changes input delay, lead and what it shows, again and again; 0: never")     \
     X(barred, 0, 250000, 1, 2,                                                                     \
       "from a port with matches: 1 its user is refused, 2 it wants more players than its token")
 

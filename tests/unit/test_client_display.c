@@ -1,10 +1,12 @@
 /// Tests of the tick at which others are shown: it follows the snapshots, gradually.
 #include "client/world/display.h"
 
+#include "common/timeline.h"
+#include "hindcast/rng.h"
 #include "tests/run_suite.h"
 #include "tests/sim/byte_game.h"
 
-enum { LOOKBACK = 30, WHOLE = HC_CL_INTERPOLATION_WHOLE };
+enum { LOOKBACK = 30, HEAD = 2000, WHOLE = HC_CL_INTERPOLATION_WHOLE };
 
 static const struct hc_field state_fields[] = {{.name = "state", .size = 1, .bits = 8}};
 static const struct hc_field input_fields[] = {
@@ -42,7 +44,8 @@ static void predict(struct hc_cl_display *display, uint32_t behind, uint32_t cou
         int64_t before = display->now;
         hc_cl_display_predicted(display, 2000 + behind, 2000);
         ck_assert_int_eq(display->before == before || display->before == display->now, 1);
-        ck_assert_uint_le(hc_cl_display_others(display), hc_cl_display_farthest(display));
+        ck_assert_uint_le(hc_cl_display_others(display, HEAD),
+                          hc_cl_display_farthest(display, HEAD));
     }
 }
 
@@ -53,7 +56,7 @@ START_TEST(others_are_shown_as_the_configuration_or_the_game_wants) {
     for (unsigned i = 0; i < 4; i++) {
         struct hc_cl_display display = begin(&configs[i]);
         predict(&display, 15, 300);
-        ck_assert_uint_eq(hc_cl_display_others(&display), i == 1 || i == 2 ? 15 : 0);
+        ck_assert_uint_eq(hc_cl_display_others(&display, HEAD), i == 1 || i == 2 ? 15 : 0);
     }
 }
 END_TEST
@@ -69,7 +72,7 @@ START_TEST(offset_follows_nearly_all_snapshots_and_ignores_a_lost_one) {
     predict(&display, 10, 8); // the path is longer: an eighth of a tick at each tick
     ck_assert_int_gt(display.now, 6 * WHOLE);
     ck_assert_int_le(display.now, 7 * WHOLE);
-    ck_assert_uint_eq(hc_cl_display_farthest(&display), 7);
+    ck_assert_uint_eq(hc_cl_display_farthest(&display, HEAD), 7);
     predict(&display, 10, 40);
     ck_assert_int_eq(display.now, 10 * WHOLE);
     predict(&display, 4, 60); // it is shorter, but for how long?
@@ -87,13 +90,13 @@ START_TEST(offset_stays_between_the_display_offset_and_what_the_game_can_look_ba
     config.display_offset = 5;
     struct hc_cl_display display = begin(&config);
     predict(&display, 1, 300);
-    ck_assert_uint_eq(hc_cl_display_others(&display), 5);
+    ck_assert_uint_eq(hc_cl_display_others(&display, HEAD), 5);
     predict(&display, 60, 300);
-    ck_assert_uint_eq(hc_cl_display_others(&display), LOOKBACK - config.input_delay);
+    ck_assert_uint_eq(hc_cl_display_others(&display, HEAD), LOOKBACK - config.input_delay);
     config = config_of(&plain, HC_OTHERS_AS_RECEIVED);
     display = begin(&config);
     predict(&display, 239, 300);
-    ck_assert_uint_eq(hc_cl_display_others(&display), config.prediction_limit);
+    ck_assert_uint_eq(hc_cl_display_others(&display, HEAD), config.prediction_limit);
 }
 END_TEST
 
@@ -102,56 +105,81 @@ START_TEST(nothing_is_measured_before_the_server_has_taken_an_input) {
     struct hc_cl_display display = begin(&config);
     for (hc_tick head = 1001; head < 1030; head++)
         hc_cl_display_predicted(&display, head, 1000);
-    ck_assert_uint_eq(hc_cl_display_others(&display), 0);
+    ck_assert_uint_eq(hc_cl_display_others(&display, HEAD), 0);
 }
 END_TEST
 
-/// Predicts `count` ticks; nothing that is shown goes back, and the others are not after the own
-/// players.
-static void predict_forward(struct hc_cl_display *display, uint32_t behind, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        int64_t own = display->own_now, others = display->now;
-        predict(display, behind, 1);
-        ck_assert_int_lt(display->own_now - own, WHOLE);
-        ck_assert_int_lt(display->now - others, WHOLE);
-        ck_assert_int_ge(display->now, display->own_now);
-        ck_assert_int_ge(display->before, display->own_before);
+/// A display whose position goes forth by random steps, of which the head is a little early or
+/// late.
+struct moving {
+    struct hc_cl_display display;
+    struct hc_timeline *timeline;
+    int64_t position;
+    struct hc_cl_interpolation_times times; ///< shown at the position
+};
+
+static int64_t moment(const struct hc_cl_interpolation_time *time) {
+    return (int64_t)time->tick * WHOLE + time->fraction;
+}
+
+/// Goes forth by some ticks. What is shown of the own players never goes back, and by at most 9/8
+/// of the position, and the others are never shown after them.
+static void go(struct moving *moving, struct hc_rng *rng, uint32_t ticks, uint32_t behind) {
+    int64_t end = moving->position + (int64_t)ticks * WHOLE;
+    while (moving->position < end) {
+        struct hc_cl_interpolation_times before = moving->times;
+        int64_t step = hc_rng_below(rng, 2 * WHOLE);
+        hc_tick head = (hc_tick)((moving->position + step) / WHOLE + hc_rng_below(rng, 4));
+        for (hc_tick tick = hc_timeline_head(moving->timeline) + 1; tick <= head; tick++) {
+            hc_timeline_advance(moving->timeline);
+            hc_cl_display_predicted(&moving->display, tick, tick - behind);
+        }
+        moving->position += step;
+        moving->times = hc_cl_display_times(&moving->display, moving->timeline, moving->position);
+        int64_t shown = moment(&moving->times.own) - moment(&before.own);
+        ck_assert_int_ge(shown, 0);
+        ck_assert_int_le(shown, step + step / 8 + 1);
+        ck_assert_int_le(moment(&moving->times.others), moment(&moving->times.own));
+        ck_assert_uint_le(
+            hc_timeline_head(moving->timeline) - moving->times.others.tick,
+            hc_cl_display_farthest(&moving->display, hc_timeline_head(moving->timeline)) + 5);
     }
 }
 
-START_TEST(another_choice_of_the_game_is_reached_without_going_back) {
-    static const struct {
-        uint32_t offset;
-        enum hc_others others;
-        uint32_t own_shown, others_shown;
-    } choices[] = {{5, HC_OTHERS_PREDICTED, 5, 5},   {5, HC_OTHERS_AS_RECEIVED, 5, 7},
-                   {8, HC_OTHERS_AS_RECEIVED, 8, 8}, {0, HC_OTHERS_AS_RECEIVED, 0, 7},
-                   {0, HC_OTHERS_PREDICTED, 0, 0},   {0, HC_OTHERS_AS_RECEIVED, 0, 7},
-                   {3, HC_OTHERS_BY_GAME, 3, 3}};
+START_TEST(any_choices_of_the_game_are_reached_without_going_back_or_leaping) {
+    enum { OFFSET_MAX = 40, BEHIND = 7, START = 1000 };
+    struct hc_rng rng = hc_rng_init(1, 0);
     struct hc_client_config config = config_of(&plain, HC_OTHERS_PREDICTED);
-    struct hc_cl_display display = begin(&config);
-    predict_forward(&display, 7, 300);
-    for (unsigned i = 0; i < sizeof choices / sizeof *choices; i++) {
-        config.display_offset = choices[i].offset;
-        config.others = choices[i].others;
-        hc_cl_display_choose(&display, &config);
-        predict_forward(&display, 7, 300);
-        ck_assert_uint_eq(hc_cl_display_own(&display), choices[i].own_shown);
-        ck_assert_uint_eq(hc_cl_display_others(&display), choices[i].others_shown);
+    struct hc_world world;
+    ck_assert_int_eq(hc_world_init(&world, &plain, 1, 60, 1, NULL), HC_OK);
+    struct hc_timeline_config timeline = {
+        .world = &world, .history = 128, .future = 64, .replica = true};
+    struct moving moving = {.display = hc_cl_display_begin(&config, config.input_delay),
+                            .timeline = hc_timeline_create(&timeline),
+                            .position = (int64_t)START * WHOLE};
+    hc_timeline_put_state(moving.timeline, START, START, NULL, 0);
+    hc_cl_display_predicted(&moving.display, START, START - BEHIND);
+    moving.times = hc_cl_display_times(&moving.display, moving.timeline, moving.position);
+    for (unsigned i = 0; i < 60; i++) {
+        bool waits = i % 4 == 0;
+        go(&moving, &rng, waits ? 360 : hc_rng_below(&rng, 40), BEHIND);
+        if (waits) { // all is reached
+            bool follows = config.others == HC_OTHERS_AS_RECEIVED;
+            uint32_t own = config.display_offset, head = hc_timeline_head(moving.timeline);
+            ck_assert_uint_eq(hc_cl_display_own(&moving.display, head), own);
+            ck_assert_uint_eq(hc_cl_display_others(&moving.display, head),
+                              follows && own < BEHIND ? BEHIND : own);
+            ck_assert_int_eq(moving.display.joined, !follows);
+        }
+        config.display_offset = hc_rng_below(&rng, OFFSET_MAX + 1);
+        config.others = (enum hc_others)hc_rng_below(&rng, HC_OTHERS_AS_RECEIVED + 1);
+        hc_cl_display_choose(&moving.display, &config, moving.position);
+        struct hc_cl_interpolation_times times =
+            hc_cl_display_times(&moving.display, moving.timeline, moving.position);
+        ck_assert_int_eq(moment(&times.own), moment(&moving.times.own)); // it stays now
     }
-}
-END_TEST
-
-START_TEST(choice_more_than_8_ticks_away_is_reached_at_once) {
-    struct hc_client_config config = config_of(&plain, HC_OTHERS_AS_RECEIVED);
-    struct hc_cl_display display = begin(&config);
-    predict(&display, 5, 300);
-    config.display_offset = 12;
-    hc_cl_display_choose(&display, &config);
-    predict(&display, 5, 1);
-    ck_assert(display.own_now == 12 * WHOLE && display.own_before == 12 * WHOLE);
-    ck_assert(display.now == 12 * WHOLE && display.before == 12 * WHOLE);
-    ck_assert_uint_eq(hc_cl_display_farthest(&display), 12);
+    hc_timeline_destroy(moving.timeline);
+    hc_world_free(&world);
 }
 END_TEST
 
@@ -162,8 +190,7 @@ int main(void) {
     tcase_add_test(tests, offset_follows_nearly_all_snapshots_and_ignores_a_lost_one);
     tcase_add_test(tests, offset_stays_between_the_display_offset_and_what_the_game_can_look_back);
     tcase_add_test(tests, nothing_is_measured_before_the_server_has_taken_an_input);
-    tcase_add_test(tests, another_choice_of_the_game_is_reached_without_going_back);
-    tcase_add_test(tests, choice_more_than_8_ticks_away_is_reached_at_once);
+    tcase_add_test(tests, any_choices_of_the_game_are_reached_without_going_back_or_leaping);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
