@@ -107,6 +107,13 @@ static void write_depth(const struct hc_cl_figures_source *source, char *text) {
     write_one(text, hc_cl_figures_depth(&source->from, &source->to), " ticks");
 }
 
+static void write_in_flight(const struct hc_cl_figures_source *source, char *text) {
+    if (source->recent.in_flight_bound_bytes > 0)
+        write_two(text, source->recent.in_flight_bytes, source->recent.in_flight_bound_bytes, " B");
+    else
+        write_one(text, source->recent.in_flight_bytes, " B");
+}
+
 static void write_age(const struct hc_cl_figures_source *source, char *text) {
     write_one(text, (double)source->recent.snapshot_age_us / 1e3, " ms");
 }

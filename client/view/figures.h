@@ -16,6 +16,9 @@
     X(forced, "forced", "Own inputs a second that the server forced.")                             \
     X(rollbacks, "rollbacks", "Rollbacks a second.")                                               \
     X(depth, "depth", "Mean of the ticks that a rollback simulated again.")                        \
+    X(in_flight, "in flight",                                                                      \
+      "Bytes sent to the server and neither acked nor lost, and the most that may be, if the "     \
+      "path is congested.")                                                                        \
     X(age, "state age", "Time since the newest snapshot arrived, ms.")                             \
     X(predicted, "predicted", "Ticks from the newest snapshot's to the predicted one.")            \
     X(others, "others", "Ticks that the others are shown behind the predicted one.")               \

@@ -22,7 +22,8 @@ START_TEST(figures_are_those_of_the_client_and_of_the_interval) {
                    .lead = 4,
                    .loss_up_ppm = 12000,
                    .loss_down_ppm = 0,
-                   .snapshot_age_us = 16000},
+                   .snapshot_age_us = 16000,
+                   .in_flight_bytes = 1234},
         .from = {.now_us = 1000000, .bytes_out = 1000, .late = 5, .reports = 10, .forced = 7},
         .to = {.now_us = 3000000,
                .bytes_out = 9000,
@@ -41,6 +42,10 @@ START_TEST(figures_are_those_of_the_client_and_of_the_interval) {
     ck_assert_str_eq(value(HC_CL_FIGURE_lead), "4 ticks");
     ck_assert_str_eq(value(HC_CL_FIGURE_loss), "1.2/0 %");
     ck_assert_str_eq(value(HC_CL_FIGURE_age), "16 ms");
+    ck_assert_str_eq(value(HC_CL_FIGURE_in_flight), "1.2k B");
+    source.recent.in_flight_bound_bytes = 3000;
+    hc_cl_figures_write(&source, figures);
+    ck_assert_str_eq(value(HC_CL_FIGURE_in_flight), "1.2k/3k B");
     ck_assert_str_eq(value(HC_CL_FIGURE_late), "25 %");
     ck_assert_str_eq(value(HC_CL_FIGURE_forced), "0.5 /s");
     ck_assert_str_eq(value(HC_CL_FIGURE_rollbacks), "2 /s");

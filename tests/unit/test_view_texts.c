@@ -45,6 +45,8 @@ static void draw_figures(void) {
                    .snapshot_age_us = any(),
                    .predicted_ticks = (uint32_t)any(),
                    .others_ticks = (uint32_t)any(),
+                   .in_flight_bytes = (uint32_t)any(),
+                   .in_flight_bound_bytes = (uint32_t)any(),
                    .input_delay = (uint32_t)any(),
                    .lead = (uint32_t)any()},
         .from = {.now_us = 1},
