@@ -34,6 +34,7 @@ hc_library(hc_bots SOURCES ${bots} LINK hc_client_programs PkgConfig::EVENT)
 hc_library(hc_checker SOURCES ${checker} LINK hc_programs)
 
 hc_program(hindcastd MAIN server/daemon/main.c LINK hc_daemon)
+hc_program(hindcastctl MAIN server/daemon/ctl_main.c PARTS LINK hc_daemon)
 hc_program(hindcast-bot MAIN client/bots/bot_main.c LINK hc_bots)
 hc_program(hindcast-load MAIN client/bots/load_main.c LINK hc_bots)
 hc_program(hindcast-check MAIN check/main.c LINK hc_checker)

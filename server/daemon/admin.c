@@ -1,27 +1,25 @@
 /// Owns the admin face: who may ask, the routes, and the answers that wait for the workers.
-#define _GNU_SOURCE // strcasecmp, open_memstream
+#define _GNU_SOURCE // open_memstream, SOCK_CLOEXEC
 
 #include "server/daemon/admin.h"
 
 #include "common/elapsed.h"
 #include "common/programs/clock.h"
 #include "server/daemon/admin_address.h"
+#include "server/daemon/admin_commands.h"
+#include "server/daemon/admin_password.h"
+#include "server/daemon/ban_file.h"
 #include "server/daemon/http.h"
+#include "server/daemon/http_request.h"
 #include "server/daemon/metrics.h"
 #include "server/daemon/overview.h"
-#include "server/daemon/owner_file.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <event2/buffer.h>
-#include <event2/bufferevent.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
-#include <netinet/in.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -31,19 +29,17 @@ enum {
     WAITING_MAX = 4 * HC_SV_HTTP_CONNECTIONS, ///< requests, also of connections that are ending
     FRESH_US = 100000,                        ///< an answer is given again for so long
     UNSENT_MAX = 1 << 24, ///< bytes of answers that all readers together may leave unread
-    PASSWORD_MIN = 16,    ///< bytes: too many to be guessed
-    PASSWORD_MAX = 256,
-    SECRET_SIZE = 32,
-    CREDENTIALS_MAX = 512, ///< bytes of `admin:` and a password
-    TEXT_MAX = 256,
+    SLOW_MS = 5000,       ///< a slower change of a file is logged
     ADDRESS_MAX = 160,
 };
 
-static const char user_prefix[] = "admin:";
-
-/// The hash of `admin:` and the password.
-struct password {
-    uint8_t hash[SECRET_SIZE];
+/// A request that waits for the workers or for a file.
+struct waiting {
+    struct evhttp_request *request; ///< NULL: its connection has ended
+    bool used;
+    enum hc_sv_admin_command_id id;
+    uint64_t value;
+    bool runs; ///< of a ban: the file is being changed
 };
 
 /// A text that was made, and when.
@@ -58,130 +54,18 @@ struct hc_sv_admin {
     struct hc_sv_http *http;
     struct hc_sv_admin_address address;
     bool has_password;
-    struct password password;
-    struct evhttp_request *waiting[WAITING_MAX]; ///< requests for the status; NULL: none
+    struct hc_sv_admin_password password;
+    struct waiting waiting[WAITING_MAX];
+    struct hc_sv_ban_order bans;   ///< the change of the file that runs
+    struct hc_sv_background *file; ///< what changes it
+    bool changes;                  ///< the file is being changed
     struct text metrics, status;
     struct hc_sv_match_counts *counts; ///< [matches] memory for the metrics
     bool made_socket;                  ///< the file of the Unix socket is this one's
     struct stat socket;
 };
 
-// ---- The password -------------------------------------------------------------------------------
-
-static void hash_credentials(const char *text, size_t size, uint8_t hash[static SECRET_SIZE]) {
-    crypto_generichash(hash, SECRET_SIZE, (const unsigned char *)text, size, NULL, 0);
-}
-
-static const struct hc_sv_owner_file_kind password_kind;
-
-static bool parse_password(const struct hc_sv_owner_file *file, void *out, char *why,
-                           size_t why_size) {
-    struct password *password = out;
-    char text[sizeof(user_prefix) + PASSWORD_MAX];
-    size_t size = strcspn(file->text, "\r\n");
-    if (!hc_sv_owner_file_is_private(file, &password_kind, why, why_size))
-        return false;
-    if (size < PASSWORD_MIN || size > PASSWORD_MAX ||
-        file->text[size + strspn(file->text + size, "\r\n")] != '\0') {
-        snprintf(why, why_size,
-                 "--admin-password-file '%s': must be one line of %d to %d bytes, which can be "
-                 "made by `openssl rand -hex 16`",
-                 file->path, PASSWORD_MIN, PASSWORD_MAX);
-        return false;
-    }
-    memcpy(text, user_prefix, sizeof(user_prefix) - 1);
-    memcpy(text + sizeof(user_prefix) - 1, file->text, size);
-    hash_credentials(text, sizeof(user_prefix) - 1 + size, password->hash);
-    sodium_memzero(text, sizeof(text));
-    return true;
-}
-
-static const struct hc_sv_owner_file_kind password_kind = {
-    .option = "--admin-password-file", .size = sizeof(struct password), .parse = parse_password};
-
-/// Whether the request has the password. It is compared by hashes, in constant time.
-static bool knows_password(const struct hc_sv_admin *admin, struct evhttp_request *request) {
-    static const char basic[] = "Basic ";
-    const char *given =
-        evhttp_find_header(evhttp_request_get_input_headers(request), "Authorization");
-    char text[CREDENTIALS_MAX];
-    uint8_t hash[SECRET_SIZE];
-    size_t size;
-    if (given == NULL || strncasecmp(given, basic, sizeof(basic) - 1) != 0)
-        return false;
-    given += sizeof(basic) - 1;
-    if (sodium_base642bin((unsigned char *)text, sizeof(text), given, strlen(given), NULL, &size,
-                          NULL, sodium_base64_VARIANT_ORIGINAL) != 0)
-        return false;
-    hash_credentials(text, size, hash);
-    sodium_memzero(text, sizeof(text));
-    return sodium_memcmp(hash, admin->password.hash, SECRET_SIZE) == 0;
-}
-
-// ---- Who may ask --------------------------------------------------------------------------------
-
-/// Writes the host at which the connection of the request arrived, as a request names it.
-static void local_host(struct evhttp_request *request, char text[static INET6_ADDRSTRLEN + 2]) {
-    struct bufferevent *connection =
-        evhttp_connection_get_bufferevent(evhttp_request_get_connection(request));
-    struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
-    socklen_t size = sizeof(address);
-    const struct sockaddr_in *ipv4 = (const void *)&address;
-    const struct sockaddr_in6 *ipv6 = (const void *)&address;
-    char number[INET6_ADDRSTRLEN] = "";
-    text[0] = '\0';
-    if (getsockname(bufferevent_getfd(connection), (struct sockaddr *)&address, &size) != 0)
-        return;
-    if (address.ss_family == AF_INET)
-        inet_ntop(AF_INET, &ipv4->sin_addr, text, INET6_ADDRSTRLEN);
-    if (address.ss_family != AF_INET6)
-        return;
-    if (IN6_IS_ADDR_V4MAPPED(&ipv6->sin6_addr))
-        inet_ntop(AF_INET, &ipv6->sin6_addr.s6_addr[12], text, INET6_ADDRSTRLEN);
-    else if (inet_ntop(AF_INET6, &ipv6->sin6_addr, number, sizeof(number)) != NULL)
-        snprintf(text, INET6_ADDRSTRLEN + 2, "[%s]", number);
-}
-
-/// Whether the request names this host: a web page may give its own name this address.
-static bool is_for_us(struct evhttp_request *request) {
-    static const char *const names[] = {"localhost", "127.0.0.1", "::1", "[::1]"};
-    const char *host = evhttp_request_get_host(request);
-    char local[INET6_ADDRSTRLEN + 2];
-    if (host == NULL)
-        return false;
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (strcasecmp(host, names[i]) == 0)
-            return true;
-    local_host(request, local);
-    return local[0] != '\0' && strcasecmp(host, local) == 0;
-}
-
 // ---- Answers ------------------------------------------------------------------------------------
-
-/// Answers with `size` bytes of a type.
-static void reply_bytes(struct evhttp_request *request, int code, const char *type,
-                        const char *bytes, size_t size) {
-    struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
-    struct evbuffer *body = evbuffer_new();
-    char length[24];
-    snprintf(length, sizeof(length), "%zu", size);
-    evhttp_add_header(headers, "Content-Type", type);
-    evhttp_add_header(headers, "Content-Length", length);
-    evhttp_add_header(headers, "Cache-Control", "no-store");
-    evhttp_add_header(headers, "X-Content-Type-Options", "nosniff");
-    if (body != NULL && evhttp_request_get_command(request) != EVHTTP_REQ_HEAD)
-        evbuffer_add(body, bytes, size);
-    evhttp_send_reply(request, code, NULL, body);
-    if (body != NULL)
-        evbuffer_free(body);
-}
-
-/// Answers with a line.
-static void reply(struct evhttp_request *request, int code, const char *line) {
-    char text[TEXT_MAX];
-    int size = snprintf(text, sizeof(text), "%s\n", line);
-    reply_bytes(request, code, "text/plain; charset=utf-8", text, (size_t)size);
-}
 
 static bool is_fresh(const struct text *text) {
     return text->bytes != NULL && hc_since(text->made_us, hc_clock_us()) < FRESH_US;
@@ -196,9 +80,9 @@ static void renew(struct text *text, struct text made) {
 
 static void reply_text(struct evhttp_request *request, const char *type, const struct text *text) {
     if (text->bytes == NULL)
-        reply(request, HTTP_SERVUNAVAIL, "no memory");
+        hc_sv_http_reply(request, HTTP_SERVUNAVAIL, "no memory");
     else
-        reply_bytes(request, HTTP_OK, type, text->bytes, text->size);
+        hc_sv_http_reply_bytes(request, HTTP_OK, type, text->bytes, text->size);
 }
 
 // ---- Metrics ------------------------------------------------------------------------------------
@@ -233,7 +117,8 @@ static void make_metrics(struct hc_sv_admin *admin) {
         free(bytes);
 }
 
-static void on_metrics(struct hc_sv_admin *admin, struct evhttp_request *request) {
+static void on_metrics(struct hc_sv_admin *admin, struct evhttp_request *request, uint64_t none) {
+    (void)none;
     if (!is_fresh(&admin->metrics))
         make_metrics(admin);
     reply_text(request, "text/plain; version=0.0.4; charset=utf-8", &admin->metrics);
@@ -241,121 +126,313 @@ static void on_metrics(struct hc_sv_admin *admin, struct evhttp_request *request
 
 // ---- Health -------------------------------------------------------------------------------------
 
-static void on_health(struct hc_sv_admin *admin, struct evhttp_request *request) {
+static void on_health(struct hc_sv_admin *admin, struct evhttp_request *request, uint64_t none) {
+    (void)none;
     if (hc_sv_control_is_healthy(admin->control))
-        reply(request, HTTP_OK, "ok");
+        hc_sv_http_reply(request, HTTP_OK, "ok");
     else
-        reply(request, HTTP_SERVUNAVAIL, "a tick loop hangs");
+        hc_sv_http_reply(request, HTTP_SERVUNAVAIL, "a tick loop hangs");
 }
 
-static void on_ready(struct hc_sv_admin *admin, struct evhttp_request *request) {
+static void on_ready(struct hc_sv_admin *admin, struct evhttp_request *request, uint64_t none) {
+    (void)none;
     if (hc_sv_control_is_ready(admin->control))
-        reply(request, HTTP_OK, "ready");
+        hc_sv_http_reply(request, HTTP_OK, "ready");
     else if (admin->control->stopping)
-        reply(request, HTTP_SERVUNAVAIL, "the server ends");
+        hc_sv_http_reply(request, HTTP_SERVUNAVAIL, "the server ends");
     else
-        reply(request, HTTP_SERVUNAVAIL, "each match hangs, or is overloaded and refuses joins");
+        hc_sv_http_reply(request, HTTP_SERVUNAVAIL,
+                         "each match hangs, or is overloaded and refuses joins");
 }
 
-// ---- The status ---------------------------------------------------------------------------------
+// ---- Waiting ------------------------------------------------------------------------------------
 
 static const char type_json[] = "application/json";
 
-/// The connection of a request that waits has ended.
+/// The connection of a request that waits has ended. What it ordered happens all the same.
 static void on_gone(struct evhttp_connection *connection, void *context) {
-    struct evhttp_request **waiting = context;
+    struct waiting *waiting = context;
     (void)connection;
-    *waiting = NULL;
+    waiting->request = NULL;
 }
 
 /// Whether a request of this connection waits.
 static bool waits(void *context, const struct bufferevent *connection) {
     const struct hc_sv_admin *admin = context;
     for (unsigned i = 0; i < WAITING_MAX; i++)
-        if (admin->waiting[i] != NULL &&
-            evhttp_connection_get_bufferevent(evhttp_request_get_connection(admin->waiting[i])) ==
-                connection)
+        if (admin->waiting[i].request != NULL &&
+            evhttp_connection_get_bufferevent(
+                evhttp_request_get_connection(admin->waiting[i].request)) == connection)
             return true;
     return false;
 }
 
-/// The workers have published what the status says.
-static void on_published(void *context) {
-    struct hc_sv_admin *admin = context;
+/// Lets a request wait. False: too many do, and it is answered.
+static bool begin_waiting(struct hc_sv_admin *admin, struct evhttp_request *request,
+                          enum hc_sv_admin_command_id id, uint64_t value) {
+    unsigned i = 0;
+    while (i < WAITING_MAX && admin->waiting[i].used)
+        i++;
+    if (i == WAITING_MAX) {
+        hc_sv_http_reply(request, HTTP_SERVUNAVAIL, "too many requests wait");
+        return false;
+    }
+    admin->waiting[i] =
+        (struct waiting){.request = request, .used = true, .id = id, .value = value};
+    evhttp_connection_set_closecb(evhttp_request_get_connection(request), on_gone,
+                                  &admin->waiting[i]);
+    return true;
+}
+
+/// Frees the place of a request; returns the request, or NULL.
+static struct evhttp_request *end_waiting(struct waiting *waiting) {
+    struct evhttp_request *request = waiting->request;
+    if (request != NULL)
+        evhttp_connection_set_closecb(evhttp_request_get_connection(request), NULL, NULL);
+    *waiting = (struct waiting){.used = false};
+    return request;
+}
+
+/// Answers a request that waited with a line.
+static void reply_late(struct waiting *waiting, int code, const char *line) {
+    struct evhttp_request *request = end_waiting(waiting);
+    if (request != NULL)
+        hc_sv_http_reply(request, code, line);
+}
+
+// ---- The status, and kicks ----------------------------------------------------------------------
+
+static void make_status(struct hc_sv_admin *admin) {
     json_t *json = hc_sv_overview_json(admin->control);
     char *bytes = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(9));
     json_decref(json);
     if (bytes != NULL)
         renew(&admin->status, (struct text){.bytes = bytes, .size = strlen(bytes)});
-    for (unsigned i = 0; i < WAITING_MAX; i++) {
-        struct evhttp_request *request = admin->waiting[i];
-        if (request == NULL)
+}
+
+/// Orders to kick the clients of a user. Returns how many it has; `*full`: a mailbox has no room.
+static unsigned kick(struct hc_sv_admin *admin, uint64_t user, bool *full) {
+    const struct hc_sv_control *control = admin->control;
+    unsigned found = 0;
+    *full = false;
+    for (unsigned number = 1; number <= control->options->matches; number++) {
+        const struct hc_sv_match *match = hc_sv_worker_match(control->workers, number);
+        unsigned worker = hc_sv_worker_of(number, control->options->workers);
+        if (!hc_sv_control_has_published(control, worker) ||
+            hc_sv_control_match_hangs(control, number))
             continue;
-        admin->waiting[i] = NULL;
-        evhttp_connection_set_closecb(evhttp_request_get_connection(request), NULL, NULL);
-        reply_text(request, type_json, &admin->status);
+        for (uint32_t i = 0; i < match->listed_count; i++) {
+            const struct hc_server_session *session = &match->listed[i].session;
+            const struct hc_sv_kick order = {.match = (uint16_t)number, .cid = session->cid};
+            if (session->client_id != user)
+                continue;
+            found++;
+            *full |= !hc_sv_mailbox_kick(&control->workers[worker].mailbox, &order);
+        }
+    }
+    return found;
+}
+
+static void answer_kick(struct hc_sv_admin *admin, struct waiting *waiting) {
+    bool full;
+    if (kick(admin, waiting->value, &full) == 0)
+        reply_late(waiting, HTTP_NOTFOUND, "no such user plays");
+    else if (full)
+        reply_late(waiting, HTTP_SERVUNAVAIL, "too many kicks wait");
+    else
+        reply_late(waiting, HTTP_OK, "kicked");
+}
+
+/// The workers have published their clients.
+static void on_published(void *context) {
+    struct hc_sv_admin *admin = context;
+    make_status(admin);
+    for (unsigned i = 0; i < WAITING_MAX; i++) {
+        struct waiting *waiting = &admin->waiting[i];
+        if (waiting->used && waiting->id == HC_SV_ADMIN_KICK)
+            answer_kick(admin, waiting);
+        if (!waiting->used || waiting->id != HC_SV_ADMIN_STATUS)
+            continue;
+        struct evhttp_request *request = end_waiting(waiting);
+        if (request != NULL)
+            reply_text(request, type_json, &admin->status);
     }
 }
 
-static void on_status(struct hc_sv_admin *admin, struct evhttp_request *request) {
-    unsigned i = 0;
-    if (is_fresh(&admin->status)) {
+static void on_status(struct hc_sv_admin *admin, struct evhttp_request *request, uint64_t none) {
+    (void)none;
+    if (is_fresh(&admin->status))
         reply_text(request, type_json, &admin->status);
+    else if (begin_waiting(admin, request, HC_SV_ADMIN_STATUS, 0))
+        hc_sv_control_ask(admin->control);
+}
+
+static void on_kick(struct hc_sv_admin *admin, struct evhttp_request *request, uint64_t user) {
+    if (begin_waiting(admin, request, HC_SV_ADMIN_KICK, user))
+        hc_sv_control_ask(admin->control);
+}
+
+// ---- Bans ---------------------------------------------------------------------------------------
+
+static bool is_ban(const struct waiting *waiting) {
+    return waiting->used && (waiting->id == HC_SV_ADMIN_BAN || waiting->id == HC_SV_ADMIN_UNBAN);
+}
+
+/// Changes the file of refused users as the requests say that wait, unless it is being changed.
+static void change_file(struct hc_sv_admin *admin) {
+    struct hc_sv_ban_order *bans = &admin->bans;
+    bans->count = 0;
+    for (unsigned i = 0; i < WAITING_MAX && bans->count < HC_SV_BANS_MAX; i++) {
+        struct waiting *waiting = &admin->waiting[i];
+        if (!is_ban(waiting))
+            continue;
+        waiting->runs = true;
+        bans->bans[bans->count++] = (struct hc_sv_ban){.client_id = waiting->value,
+                                                       .lifted = waiting->id == HC_SV_ADMIN_UNBAN};
+    }
+    snprintf(bans->path, sizeof(bans->path), "%s", admin->control->options->refused);
+    admin->changes = bans->count > 0;
+    if (admin->changes)
+        hc_sv_background_start(admin->file);
+}
+
+/// The file was changed, or could not be, or that takes long.
+static void on_changed(void *context, enum hc_sv_background_status status, const void *out,
+                       const char *why) {
+    struct hc_sv_admin *admin = context;
+    bool good = status == HC_SV_BACKGROUND_DONE;
+    (void)out;
+    if (status == HC_SV_BACKGROUND_SLOW) {
+        hc_sv_log_event(admin->control->log, HC_SV_LOG_WARN, "refused-slow",
+                        json_pack("{s:s}", "file", admin->bans.path));
         return;
     }
-    while (i < WAITING_MAX && admin->waiting[i] != NULL)
-        i++;
-    if (i == WAITING_MAX) {
-        reply(request, HTTP_SERVUNAVAIL, "too many requests wait");
-        return;
+    for (unsigned i = 0; i < WAITING_MAX; i++) {
+        struct waiting *waiting = &admin->waiting[i];
+        if (is_ban(waiting) && waiting->runs)
+            reply_late(waiting, good ? HTTP_OK : HTTP_INTERNAL, good ? "done" : why);
     }
-    admin->waiting[i] = request;
-    evhttp_connection_set_closecb(evhttp_request_get_connection(request), on_gone,
-                                  &admin->waiting[i]);
-    hc_sv_control_ask(admin->control);
+    if (good)
+        hc_sv_reload_read_refused(&admin->control->reload);
+    else
+        hc_sv_log_event(admin->control->log, HC_SV_LOG_ERROR, "ban-failed",
+                        json_pack("{s:s}", "why", why));
+    change_file(admin);
+}
+
+/// Lets a ban wait for the change of the file.
+static void begin_ban(struct hc_sv_admin *admin, struct evhttp_request *request,
+                      enum hc_sv_admin_command_id id, uint64_t user) {
+    if (admin->control->options->refused == NULL)
+        hc_sv_http_reply(request, 409, "the server has no --refused FILE");
+    else if (begin_waiting(admin, request, id, user) && !admin->changes)
+        change_file(admin);
+}
+
+static void on_ban(struct hc_sv_admin *admin, struct evhttp_request *request, uint64_t user) {
+    begin_ban(admin, request, HC_SV_ADMIN_BAN, user);
+}
+
+static void on_unban(struct hc_sv_admin *admin, struct evhttp_request *request, uint64_t user) {
+    begin_ban(admin, request, HC_SV_ADMIN_UNBAN, user);
+}
+
+// ---- Other orders -------------------------------------------------------------------------------
+
+static void on_reload(struct hc_sv_admin *admin, struct evhttp_request *request, uint64_t none) {
+    (void)none;
+    hc_sv_reload_start(&admin->control->reload);
+    hc_sv_http_reply(request, 202, "the log says what has changed");
+}
+
+static void on_rate(struct hc_sv_admin *admin, struct evhttp_request *request, uint64_t hz) {
+    if (hc_sv_reload_set_snapshot_rate(&admin->control->reload, hz))
+        hc_sv_http_reply(request, HTTP_OK, "done");
+    else
+        hc_sv_http_reply(request, HTTP_BADREQUEST, "hz must be at most --tick-rate");
+}
+
+static void on_restart(struct hc_sv_admin *admin, struct evhttp_request *request, uint64_t none) {
+    (void)none;
+    hc_sv_http_reply(request, 202, "the server ends, and its clients come back");
+    hc_sv_control_stop(admin->control, "admin", true);
 }
 
 // ---- Routes -------------------------------------------------------------------------------------
 
-static const struct route {
-    const char *path;
-    bool open; ///< needs no password, because the probes of orchestrators have none
-    void (*answer)(struct hc_sv_admin *admin, struct evhttp_request *request);
-} routes[] = {
-    {"/metrics", false, on_metrics},
-    {"/healthz", true, on_health},
-    {"/readyz", true, on_ready},
-    {"/status", false, on_status},
+typedef void answer(struct hc_sv_admin *admin, struct evhttp_request *request, uint64_t value);
+
+static answer *const answers[HC_SV_ADMIN_COMMAND_COUNT] = {
+    [HC_SV_ADMIN_STATUS] = on_status,      [HC_SV_ADMIN_METRICS] = on_metrics,
+    [HC_SV_ADMIN_HEALTHZ] = on_health,     [HC_SV_ADMIN_READYZ] = on_ready,
+    [HC_SV_ADMIN_KICK] = on_kick,          [HC_SV_ADMIN_BAN] = on_ban,
+    [HC_SV_ADMIN_UNBAN] = on_unban,        [HC_SV_ADMIN_RELOAD] = on_reload,
+    [HC_SV_ADMIN_SNAPSHOT_RATE] = on_rate, [HC_SV_ADMIN_RESTART] = on_restart,
 };
 
-static const struct route *route_of(struct evhttp_request *request) {
+/// The command of the path; HC_SV_ADMIN_COMMAND_COUNT: there is none.
+static enum hc_sv_admin_command_id command_of(struct evhttp_request *request) {
     const char *path = evhttp_uri_get_path(evhttp_request_get_evhttp_uri(request));
-    for (size_t i = 0; path != NULL && i < sizeof(routes) / sizeof(*routes); i++)
-        if (strcmp(path, routes[i].path) == 0)
-            return &routes[i];
-    return NULL;
+    return path != NULL && path[0] == '/' ? hc_sv_admin_command_of(path + 1)
+                                          : HC_SV_ADMIN_COMMAND_COUNT;
+}
+
+/// Whether the request needs a password and has none. The probes of orchestrators have none.
+static bool lacks_password(const struct hc_sv_admin *admin, struct evhttp_request *request,
+                           enum hc_sv_admin_command_id id) {
+    const struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
+    return admin->has_password && id != HC_SV_ADMIN_HEALTHZ && id != HC_SV_ADMIN_READYZ &&
+           !hc_sv_admin_password_matches(&admin->password,
+                                         evhttp_find_header(headers, "Authorization"));
+}
+
+/// The status of a request that is refused, and the reason; 0: it is not.
+static int find_fault(const struct hc_sv_admin *admin, struct evhttp_request *request,
+                      enum hc_sv_admin_command_id id, const char **why) {
+    struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
+    bool posts = evhttp_request_get_command(request) == EVHTTP_REQ_POST;
+    *why = "Host must be localhost or the address of this server";
+    if (!hc_sv_http_is_for_us(request))
+        return 403;
+    *why = "the name admin and the password are needed";
+    if (lacks_password(admin, request, id)) {
+        evhttp_add_header(headers, "WWW-Authenticate", "Basic realm=\"hindcastd\"");
+        return 401;
+    }
+    *why = "no such path";
+    if (id == HC_SV_ADMIN_COMMAND_COUNT)
+        return HTTP_NOTFOUND;
+    *why = hc_sv_admin_commands[id].changes ? "the method must be POST" : "the method must be GET";
+    if (posts != hc_sv_admin_commands[id].changes) {
+        evhttp_add_header(headers, "Allow", posts ? "GET, HEAD" : "POST");
+        return HTTP_BADMETHOD;
+    }
+    *why = "no other web page may order anything";
+    if (posts && !hc_sv_http_is_of_own_page(request))
+        return 403;
+    *why = "too many answers are unread";
+    return hc_sv_http_unsent(admin->http) > UNSENT_MAX ? HTTP_SERVUNAVAIL : 0;
 }
 
 static void on_request(struct evhttp_request *request, void *context) {
     struct hc_sv_admin *admin = context;
-    const struct route *route = route_of(request);
-    struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
-    if (!is_for_us(request)) {
-        reply(request, 403, "Host must be localhost or the address of this server");
-    } else if (admin->has_password && (route == NULL || !route->open) &&
-               !knows_password(admin, request)) {
-        evhttp_add_header(headers, "WWW-Authenticate", "Basic realm=\"hindcastd\"");
-        reply(request, 401, "the name admin and the password are needed");
-    } else if (route == NULL) {
-        reply(request, HTTP_NOTFOUND, "no such path");
-    } else if (evhttp_request_get_command(request) == EVHTTP_REQ_POST) {
-        evhttp_add_header(headers, "Allow", "GET, HEAD");
-        reply(request, HTTP_BADMETHOD, "this path is read with GET");
-    } else if (hc_sv_http_unsent(admin->http) > UNSENT_MAX) {
-        reply(request, HTTP_SERVUNAVAIL, "too many answers are unread");
-    } else {
-        route->answer(admin, request);
+    enum hc_sv_admin_command_id id = command_of(request);
+    const char *why;
+    char text[80];
+    uint64_t value = 0;
+    int code = find_fault(admin, request, id, &why);
+    if (code != 0) {
+        hc_sv_http_reply(request, code, why);
+        return;
     }
+    const char *parameter = hc_sv_admin_commands[id].parameter;
+    if (parameter[0] != '\0' && !hc_sv_http_number(request, parameter, &value)) {
+        snprintf(text, sizeof(text), "the body must be %s=NUMBER, or {\"%s\": NUMBER}", parameter,
+                 parameter);
+        hc_sv_http_reply(request, HTTP_BADREQUEST, text);
+        return;
+    }
+    answers[id](admin, request, value);
 }
 
 // ---- Lifecycle ----------------------------------------------------------------------------------
@@ -369,7 +446,7 @@ static void on_accept_failed(void *context, const char *why) {
 /// Removes the file of a Unix socket that nobody listens at any more.
 static void remove_stale(const struct hc_sv_admin_address *address) {
     struct stat found;
-    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (lstat(address->path, &found) == 0 && S_ISSOCK(found.st_mode) && descriptor >= 0 &&
         connect(descriptor, (const struct sockaddr *)&address->address, address->size) != 0 &&
         errno == ECONNREFUSED)
@@ -418,13 +495,22 @@ static bool open_face(struct hc_sv_admin *admin, char *why, size_t why_size) {
                                              .failed = on_accept_failed,
                                              .context = admin};
     admin->has_password = options->admin_password_file != NULL;
-    if (admin->has_password && !hc_sv_owner_file_read(&password_kind, options->admin_password_file,
-                                                      &admin->password, why, why_size))
+    struct hc_sv_admin_credentials credentials;
+    if (admin->has_password &&
+        !hc_sv_owner_file_read(&hc_sv_admin_credentials_kind, options->admin_password_file,
+                               &credentials, why, why_size))
         return false;
+    if (admin->has_password)
+        admin->password = hc_sv_admin_password_of(&credentials);
+    const struct hc_sv_background_work change = {.run = hc_sv_ban_file_run,
+                                                 .order = &admin->bans,
+                                                 .order_size = sizeof(admin->bans),
+                                                 .out_size = sizeof(unsigned)};
     admin->counts = calloc(options->matches, sizeof(*admin->counts));
+    admin->file = hc_sv_background_open(admin->control->base, &change, SLOW_MS, on_changed, admin);
     admin->http = hc_sv_http_open(admin->control->base, &config);
     snprintf(why, why_size, "--admin '%s': no memory", options->admin);
-    if (admin->counts == NULL || admin->http == NULL ||
+    if (admin->counts == NULL || admin->file == NULL || admin->http == NULL ||
         !hc_sv_admin_address_parse(options->admin, &admin->address))
         return false;
     if (!listen_at(admin)) {
@@ -457,6 +543,7 @@ void hc_sv_admin_close(struct hc_sv_admin *admin) {
     if (admin == NULL)
         return;
     hc_sv_http_close(admin->http);
+    hc_sv_background_close(admin->file);
     if (admin->made_socket && lstat(admin->address.path, &found) == 0 &&
         found.st_ino == admin->socket.st_ino && found.st_dev == admin->socket.st_dev)
         unlink(admin->address.path);

@@ -1,15 +1,12 @@
 /// The admin face of the daemon (--admin): HTTP for its owner, on the control thread.
 ///
-///     GET /metrics   the counters, as text of Prometheus, at most a second old
-///     GET /healthz   200 while all tick loops turn, else 503
-///     GET /readyz    200 while clients may join, else 503
-///     GET /status    the matches and their clients, as JSON, at most a tenth of a second old
-///
-/// HEAD is answered as GET. Workers publish what is asked for, and wait for nobody.
+/// server/daemon/admin_commands.h lists its paths. What is read is fresh: the status at most a
+/// tenth of a second old, the metrics a second. HEAD is answered as GET. Workers publish what is
+/// asked for and take orders from their mailboxes, and wait for nobody.
 ///
 /// A web page reaches no more than its own server (DNS rebinding): the host of a request must be
-/// localhost, an address of loopback, or the address at which it arrived. With a password, all but
-/// /healthz and /readyz need it.
+/// localhost, an address of loopback, or the address at which it arrived; another page orders
+/// nothing. With a password, all but /healthz and /readyz need it.
 #pragma once
 
 #include "server/daemon/control.h"

@@ -380,8 +380,7 @@ bool hc_sv_control_is_ready(const struct hc_sv_control *control) {
 
 // ---- The end ------------------------------------------------------------------------------------
 
-/// Closes all connections; the clients come back if the daemon `restarts`.
-static void stop(struct hc_sv_control *control, const char *why, bool restarts) {
+void hc_sv_control_stop(struct hc_sv_control *control, const char *why, bool restarts) {
     unsigned clients = 0, workers = control->options->workers;
     if (control->stopping)
         return;
@@ -415,7 +414,8 @@ static void on_notice(evutil_socket_t descriptor, short events, void *context) {
     (void)size; // nothing to read: a check came first
     int end = atomic_load(&control->run.end);
     if (end != HC_SV_RUN_GOES_ON)
-        stop(control, end == HC_SV_RUN_TICKS ? "--ticks" : "a world has no more ticks", false);
+        hc_sv_control_stop(control,
+                           end == HC_SV_RUN_TICKS ? "--ticks" : "a world has no more ticks", false);
     answer_if_published(control);
     end_if_over(control);
 }
@@ -424,7 +424,7 @@ static void on_notice(evutil_socket_t descriptor, short events, void *context) {
 static void on_ticked(evutil_socket_t descriptor, short events, void *context) {
     (void)descriptor;
     (void)events;
-    stop(context, "--ticks", false);
+    hc_sv_control_stop(context, "--ticks", false);
 }
 
 // ---- Checks -------------------------------------------------------------------------------------
@@ -493,7 +493,7 @@ static void on_stop(evutil_socket_t signal_number, short events, void *context) 
     }
     bool restarts = signal_number == SIGUSR2;
     const char *why = signal_number == SIGTERM ? "SIGTERM" : "SIGINT";
-    stop(control, restarts ? "SIGUSR2" : why, restarts);
+    hc_sv_control_stop(control, restarts ? "SIGUSR2" : why, restarts);
 }
 
 /// SIGUSR1 and SIGQUIT: a report follows once the workers have published their counts. The log

@@ -75,6 +75,10 @@ bool hc_sv_control_watch(struct hc_sv_control *control);
 /// hanging matches are not waited for, and not `closed`.
 void hc_sv_control_run(struct hc_sv_control *control);
 
+/// Closes all connections, and ends the run once they are closed; the clients come back if the
+/// daemon `restarts`. `why` is for the log. Again: nothing more.
+void hc_sv_control_stop(struct hc_sv_control *control, const char *why, bool restarts);
+
 /// Ends all workers at once, without closing their connections.
 void hc_sv_control_end(struct hc_sv_control *control);
 

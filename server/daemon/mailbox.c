@@ -71,6 +71,18 @@ void hc_sv_mailbox_order(struct hc_sv_mailbox *box, const struct hc_sv_orders *o
     hc_sv_mailbox_wake(box);
 }
 
+bool hc_sv_mailbox_kick(struct hc_sv_mailbox *box, const struct hc_sv_kick *kick) {
+    struct hc_sv_orders *all = &box->orders;
+    pthread_mutex_lock(&box->lock);
+    bool fits = all->kick_count < HC_SV_MAILBOX_KICKS;
+    if (fits)
+        all->kicks[all->kick_count++] = *kick;
+    pthread_mutex_unlock(&box->lock);
+    if (fits)
+        hc_sv_mailbox_wake(box);
+    return fits;
+}
+
 struct hc_sv_orders hc_sv_mailbox_take_orders(struct hc_sv_mailbox *box) {
     pthread_mutex_lock(&box->lock);
     struct hc_sv_orders orders = box->orders;

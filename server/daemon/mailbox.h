@@ -16,7 +16,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { HC_SV_MAILBOX_CONNECTS = 64 }; ///< that wait for a worker; one more is dropped
+enum {
+    HC_SV_MAILBOX_CONNECTS = 64, ///< that wait for a worker; one more is dropped
+    HC_SV_MAILBOX_KICKS = 64,    ///< that wait for a worker
+};
 
 /// A CONNECT that another worker received.
 struct hc_sv_mail {
@@ -39,6 +42,12 @@ struct hc_sv_refused_users *hc_sv_refused_users_create(const struct hc_sv_refuse
 /// Ends the hold of one; the last frees them. NULL is allowed.
 void hc_sv_refused_users_release(struct hc_sv_refused_users *users);
 
+/// A client whose session is to end.
+struct hc_sv_kick {
+    uint16_t match;
+    uint32_t cid;
+};
+
 /// The orders of a worker. All zeros: none.
 struct hc_sv_orders {
     bool stop, restarts;                 ///< to close all connections; the clients come back
@@ -48,7 +57,9 @@ struct hc_sv_orders {
     struct hc_sv_refused_users *refused; ///< to refuse these users, held; NULL: as before
     bool new_settings;                   ///< to play with `settings` from now on
     struct hc_sv_play_settings settings; ///< of `new_settings`
-    uint64_t publish;                    ///< to publish all counts, as answer to this number; 0: no
+    unsigned kick_count;                 ///< clients to kick
+    struct hc_sv_kick kicks[HC_SV_MAILBOX_KICKS]; ///< [kick_count]
+    uint64_t publish; ///< to publish all counts, as answer to this number; 0: no
 };
 
 struct hc_sv_mailbox {
@@ -70,6 +81,9 @@ void hc_sv_mailbox_wake(struct hc_sv_mailbox *box);
 
 /// Adds orders and wakes the worker. It holds `orders->refused` from now on.
 void hc_sv_mailbox_order(struct hc_sv_mailbox *box, const struct hc_sv_orders *orders);
+
+/// Adds an order to kick a client, and wakes the worker; false: too many wait.
+bool hc_sv_mailbox_kick(struct hc_sv_mailbox *box, const struct hc_sv_kick *kick);
 
 /// Takes all orders; the caller releases `refused`, and erases `keys`.
 struct hc_sv_orders hc_sv_mailbox_take_orders(struct hc_sv_mailbox *box);

@@ -240,6 +240,23 @@ static void take_reading(struct hc_sv_reload *reload, const struct hc_sv_reading
                        "changed", (int)changed, "waiting", (int)waiting));
 }
 
+void hc_sv_reload_read_refused(struct hc_sv_reload *reload) {
+    if (reload->options->refused != NULL)
+        hc_sv_background_start(reload->refused);
+}
+
+bool hc_sv_reload_set_snapshot_rate(struct hc_sv_reload *reload, uint64_t hz) {
+    struct hc_sv_options options = *reload->options;
+    if (hz > options.tick_rate)
+        return false;
+    options.snapshot_rate = (uint16_t)hz;
+    if (hz == reload->options->snapshot_rate)
+        return true;
+    take(reload, HC_SV_SETTING_snapshot_rate, &options);
+    apply(reload);
+    return true;
+}
+
 /// A hc_sv_background_run; the faults are in the reading.
 static bool read_config(const void *order, void *out, char *why, size_t why_size) {
     const struct hc_sv_reload_order *reload = order;

@@ -47,6 +47,12 @@ bool hc_sv_reload_watch(struct hc_sv_reload *reload, struct event_base *base);
 /// used. Calls while the files are read cause one more reading.
 void hc_sv_reload_start(struct hc_sv_reload *reload);
 
+/// Reads the refused users again, if there is a file of them.
+void hc_sv_reload_read_refused(struct hc_sv_reload *reload);
+
+/// Puts another --snapshot-rate into force. False: it is above the tick rate, and nothing changes.
+bool hc_sv_reload_set_snapshot_rate(struct hc_sv_reload *reload, uint64_t hz);
+
 /// Orders all workers to refuse these users. False: no memory, and nothing changes.
 bool hc_sv_reload_refuse(struct hc_sv_reload *reload, const struct hc_sv_refused_file *refused);
 

@@ -1,12 +1,11 @@
 /// Owns the token port: the check of requests, and the time that it takes of the loop.
-#define _GNU_SOURCE // strcasecmp
-
 #include "server/daemon/token_http.h"
 
 #include "common/decimal.h"
 #include "common/programs/loop.h"
 #include "proto/name.h"
 #include "server/daemon/http.h"
+#include "server/daemon/http_request.h"
 #include "server/daemon/key_file.h"
 #include "server/daemon/wall_clock.h"
 
@@ -23,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum {
     IDLE_S = 5,
@@ -75,16 +73,6 @@ static void on_accept_failed(void *context, const char *why) {
 }
 
 // ---- Requests -----------------------------------------------------------------------------------
-
-/// Whether the request names this host.
-static bool is_for_us(struct evhttp_request *request) {
-    static const char *const names[] = {"localhost", "127.0.0.1", "::1", "[::1]"};
-    const char *host = evhttp_request_get_host(request);
-    for (size_t i = 0; host != NULL && i < sizeof(names) / sizeof(*names); i++)
-        if (strcasecmp(host, names[i]) == 0)
-            return true;
-    return false;
-}
 
 /// Takes the name of the users. False: it cannot be shown, or is too long.
 static bool take_name(const char *text, struct answer *answer) {
@@ -232,7 +220,7 @@ static void on_token(struct evhttp_request *request, void *context) {
     struct hc_sv_token_http *http = context;
     struct answer answer = {.request = NULL};
     const char *origin = evhttp_find_header(evhttp_request_get_input_headers(request), "Origin");
-    if (!is_for_us(request) || origin != NULL)
+    if (!hc_sv_http_is_for_us(request) || origin != NULL)
         evhttp_send_error(request, 403, NULL);
     else if (!read_query(request, http->issuer.matches, &answer))
         evhttp_send_error(request, HTTP_BADREQUEST, NULL);

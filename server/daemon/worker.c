@@ -442,6 +442,17 @@ static void welcome(struct hc_sv_worker *worker, uint64_t now) {
     }
 }
 
+/// Ends the sessions of clients. One that has gone, or whose match is away, is left alone.
+static void kick(struct hc_sv_worker *worker, const struct hc_sv_orders *orders, uint64_t now) {
+    for (unsigned i = 0; i < orders->kick_count; i++) {
+        struct hc_sv_match *match = hc_sv_worker_match(worker->all, orders->kicks[i].match);
+        if (match->away)
+            continue;
+        (void)hc_server_kick(match->server, orders->kicks[i].cid, HC_CLOSE_KICKED, now);
+        match->touched = true;
+    }
+}
+
 /// Lists the clients of the matches for the control thread.
 static void list_clients(struct hc_sv_worker *worker, uint64_t now) {
     for (struct hc_sv_match *match = NULL;
@@ -479,6 +490,7 @@ static void obey(struct hc_sv_worker *worker) {
         if (stops)
             stop(worker, match, now);
     }
+    kick(worker, &orders, now);
     if (orders.publish != 0) {
         publish_all(worker, false);
         list_clients(worker, now);

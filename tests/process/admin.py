@@ -2,6 +2,7 @@
 """Asks the admin face of hindcastd, as its owner and as an attacker.
 
 usage: admin.py AT get PATH [PASSWORD]        prints the body; exit status 1 unless the answer is 200
+       admin.py AT post PATH BODY [TYPE]      prints the status of the answer to an order
        admin.py AT code PATH [PASSWORD]       prints the status of the answer
        admin.py AT hostile                    what must be refused is refused, and the face goes on
        admin.py AT crowd SECONDS              200 half-open connections and slow readers, and requests beside them
@@ -89,6 +90,16 @@ def hostile(at):
         must(f"Host: {host}", ask(at, "/status", headers={"Host": host})[0], (400, 403))
     for host in ("localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:80"):
         must(f"Host: {host}", ask(at, "/healthz", headers={"Host": host})[0], (200,))
+    for path, body in (("/kick", "user=1"), ("/ban", "user=1"), ("/reload", ""), ("/restart", ""), ("/snapshot-rate", "hz=1")):
+        must(f"GET {path}", ask(at, path)[0], (405,))
+        for origin in ("http://evil.example", "null", "http://localhost.evil.example", "https://localhost"):
+            must(f"Origin: {origin}", ask(at, path, "POST", {"Origin": origin}, body=body)[0], (403,))
+    for body in ("", "user", "user=", "user=x", "user=-1", "user=1&user=2", "user=1&more=2", "uid=1", "user=" + "9" * 30,
+                 "user=1" + "0" * 5000, "user=%00"):
+        must(f"kick {body[:20]}", ask(at, "/kick", "POST", body=body)[0], (400,))
+    for body in ("", "{}", "[1]", "{\"user\": 1.5}", "{\"user\": null}", "{\"user\": {\"user\": 1}}", "[" * 4000,
+                 "{\"user\": 1, \"user\": 2}", "{\"user\": \"1\\u0000\"}"):
+        must(f"kick {body[:20]}", ask(at, "/kick", "POST", {"Content-Type": "application/json"}, body=body)[0], (400,))
     must("no Host", raw(at, b"GET /status HTTP/1.0\r\n\r\n"), (400, 403))
     must("another host in the line", raw(at, b"GET http://evil.example/status HTTP/1.1\r\nHost: localhost\r\n\r\n"), (403,))
     must("long path", raw(at, b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"), (0, 400, 413))
@@ -140,6 +151,9 @@ def main():
         if verb == "get" and headers["Content-Type"] == "application/json":
             json.loads(text)
         sys.exit(0 if verb == "code" or status == 200 else 1)
+    elif verb == "post":
+        headers = {"Content-Type": rest[2]} if len(rest) > 2 else {}
+        print(ask(at, rest[0], "POST", headers, body=rest[1])[0])
     elif verb == "hostile":
         hostile(at)
     elif verb == "crowd":

@@ -135,4 +135,78 @@ check "each match has its metrics" sh -c "python3 '$here/admin.py' '$at' get /me
 check "and its place in the status" status_is '[x["match"] for x in m] == [1, 2, 3] and all(x["current"] for x in m)'
 kill -TERM "$several"
 finish "$several"
+
+# Orders, by hindcastctl and by HTTP. Users 1 to 4 play.
+make_tokens 4
+printf '# mine\n99\n' >"$work/refused"
+printf 'late-margin = 9\n' >"$work/conf"
+serve_with orders --key-file "$work/keys" --port 0 --refused "$work/refused" --config "$work/conf" --admin 127.0.0.1:0 \
+    --max-clients 4 --log-format text
+orders=$pid
+await opened
+ctl() {
+    status=0
+    "$bin/hindcastctl" --admin "$at" "$@" >"$work/ctl.out" 2>"$work/ctl.err" || status=$?
+    cat "$work/ctl.out" "$work/ctl.err"
+}
+# exits STATUS ARGUMENTS...: hindcastctl exits so.
+exits() {
+    expected=$1
+    shift
+    ctl "$@"
+    [ "$status" = "$expected" ]
+}
+start players hindcast-bot --connect "127.0.0.1:$port" --count 4 --token "$work/tokens"
+players=$pid
+check "four users play" await shows "$work/orders.err" " joined " 4
+check "hindcastctl shows the status" exits 0 status
+check "which names them" status_is '{x["client_id"] for x in c} == {"1", "2", "3", "4"}'
+check "and its help names each command" sh -c "'$bin/hindcastctl' --help >'$work/help' &&
+    for c in status metrics healthz readyz kick ban unban reload snapshot-rate restart; do grep -q \"^ *\$c\" '$work/help' || exit 1; done"
+check "a wrong command" exits 2 dance
+check "a wrong number" exits 2 kick -- -1
+check "a number too many" exits 2 reload 1
+check "nobody there" sh -c "! '$bin/hindcastctl' --admin unix:/nonexistent status"
+check "a user who does not play" exits 1 kick 17
+check "a user is kicked" exits 0 kick 1
+check "its session ends" await grep -q " left .*user=1 .*by=server" "$work/orders.err"
+check "the others play on" await status_is '{x["client_id"] for x in c} == {"2", "3", "4"}'
+check "a user is banned" exits 0 ban 2
+check "its session ends too" await grep -q " left .*user=2 .*by=server" "$work/orders.err"
+check "it is in the file, beside those before" is "# mine 99 2" sh -c "tr '\n' ' ' <'$work/refused' | sed 's/ \$//'"
+"$bin/hindcastd" token --key-file "$work/keys" --client-id 2 >"$work/banned"
+start banned hindcast-bot --connect "127.0.0.1:$port" --token "$work/banned"
+banned=$pid
+check "another token does not let it in" await grep -q " denied reason=refused" "$work/orders.err"
+kill -TERM "$banned"
+finish "$banned"
+check "an order by HTTP, with JSON" is 200 admin post /unban '{"user": 2}' application/json
+check "lifts the ban" is "# mine 99" sh -c "tr '\n' ' ' <'$work/refused' | sed 's/ \$//'"
+for user in 101 102 103 104 105 106 107 108; do
+    admin post /ban "user=$user" >"$work/ban$user" &
+    eval "ban$user=$!"
+done
+for user in 101 102 103 104 105 106 107 108; do
+    eval "wait \$ban$user"
+done
+check "bans at the same time are all written" \
+    sh -c "sort '$work/refused' | grep -c '^10[1-8]\$' | grep -qx 8 && cat '$work'/ban10? | grep -c 200 | grep -qx 8"
+chmod 666 "$work/refused"
+mkdir "$work/refused.new"
+check "a file that cannot be replaced stays as it is" sh -c "'$bin/hindcastctl' --admin '$at' ban 5; test \$? = 1 && ! grep -qx 5 '$work/refused'"
+check "and the log says so" await grep -q " ban-failed why=" "$work/orders.err"
+rmdir "$work/refused.new"
+chmod 600 "$work/refused"
+printf 'late-margin = 8\n' >"$work/conf"
+check "a reload" exits 0 reload
+check "changes what the file says" await grep -q " setting-changed key=late-margin before=9 now=8" "$work/orders.err"
+check "another snapshot rate" exits 0 snapshot-rate 20
+check "is in force" grep -q " setting-changed key=snapshot-rate before=0 now=20" "$work/orders.err"
+check "one above the tick rate is not" exits 1 snapshot-rate 61
+check "a restart" exits 0 restart
+finish "$orders"
+check "ends the server with a good verdict" good orders
+check "and lets its clients come back" shows "$work/players.err" "the server restarts" 1
+kill -TERM "$players"
+finish "$players"
 end

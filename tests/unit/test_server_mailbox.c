@@ -50,6 +50,17 @@ START_TEST(orders_are_taken_together_and_once) {
 }
 END_TEST
 
+START_TEST(kicks_wait_side_by_side_until_there_is_no_room) {
+    for (unsigned i = 0; i < HC_SV_MAILBOX_KICKS; i++)
+        ck_assert(hc_sv_mailbox_kick(&box, &(struct hc_sv_kick){.match = 1, .cid = i}));
+    ck_assert(!hc_sv_mailbox_kick(&box, &(struct hc_sv_kick){.match = 1, .cid = 1}));
+    struct hc_sv_orders orders = hc_sv_mailbox_take_orders(&box);
+    ck_assert_uint_eq(orders.kick_count, HC_SV_MAILBOX_KICKS);
+    ck_assert_uint_eq(orders.kicks[HC_SV_MAILBOX_KICKS - 1].cid, HC_SV_MAILBOX_KICKS - 1);
+    ck_assert(hc_sv_mailbox_kick(&box, &(struct hc_sv_kick){.match = 1, .cid = 1}));
+}
+END_TEST
+
 START_TEST(newest_order_of_a_kind_replaces_the_ones_before) {
     struct hc_sv_orders keys = {.new_keys = true, .keys = {.count = 1}};
     hc_sv_mailbox_order(&box, &keys);
@@ -143,6 +154,7 @@ int main(void) {
     TCase *tests = tcase_create("mailbox");
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, orders_are_taken_together_and_once);
+    tcase_add_test(tests, kicks_wait_side_by_side_until_there_is_no_room);
     tcase_add_test(tests, newest_order_of_a_kind_replaces_the_ones_before);
     tcase_add_test(tests, first_order_to_stop_decides_whether_the_clients_come_back);
     tcase_add_test(tests, connects_queue_up_to_a_limit_and_in_order);

@@ -1,0 +1,241 @@
+/// Owns hindcastctl: a request to the admin face of a server, and its exit status.
+#define _GNU_SOURCE // argp, asprintf, SOCK_CLOEXEC
+
+#include "common/programs/standard.h"
+#include "server/daemon/admin_address.h"
+#include "server/daemon/admin_commands.h"
+#include "server/daemon/admin_password.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+enum {
+    WAIT_S = 10,          ///< for each piece of an answer
+    ANSWER_MAX = 1 << 28, ///< bytes
+    LINE_MAX_SIZE = 512,
+    WHY_MAX = 4500,
+    EXIT_REFUSED = 1, ///< the server refuses, or cannot be reached
+    EXIT_USAGE = 2,
+};
+
+/// The command line.
+struct request {
+    const char *at, *password_file;
+    const char *arguments[2]; ///< [count] the command, and its parameter
+    unsigned count;
+    struct hc_sv_admin_address address;
+    const struct hc_sv_admin_command *command;
+};
+
+static const char default_at[] = "127.0.0.1:40080";
+
+// ---- The command line ---------------------------------------------------------------------------
+
+static const struct argp_option options[] = {
+    {"admin", 'a', "ADDRESS", 0,
+     "The server's --admin: ADDRESS:PORT or unix:/PATH (default: $HINDCAST_ADMIN, or "
+     "127.0.0.1:40080)",
+     0},
+    {"password-file", 'p', "FILE", 0, "The server's --admin-password-file", 0},
+    {0}};
+
+/// Finds the command and checks its parameter.
+static void check(struct request *request, struct argp_state *state) {
+    if (request->count == 0)
+        argp_error(state, "a command is needed");
+    enum hc_sv_admin_command_id id = hc_sv_admin_command_of(request->arguments[0]);
+    if (id == HC_SV_ADMIN_COMMAND_COUNT)
+        argp_error(state, "unknown command '%s'", request->arguments[0]);
+    request->command = &hc_sv_admin_commands[id];
+    const char *parameter = request->command->parameter;
+    if (parameter[0] == '\0' && request->count == 2)
+        argp_error(state, "%s takes no parameter", request->command->name);
+    if (parameter[0] != '\0' &&
+        (request->count < 2 || request->arguments[1][0] == '\0' ||
+         strspn(request->arguments[1], "0123456789") != strlen(request->arguments[1])))
+        argp_error(state, "%s needs a number: %s", request->command->name, parameter);
+    if (!hc_sv_admin_address_parse(request->at, &request->address))
+        argp_error(state, "--admin '%s': must be a numeric address and a port, or unix:/PATH",
+                   request->at);
+}
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+    struct request *request = state->input;
+    switch (key) {
+    case 'a':
+        request->at = text;
+        return 0;
+    case 'p':
+        request->password_file = text;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (request->count == 2)
+            argp_error(state, "unexpected argument '%s'", text);
+        request->arguments[request->count++] = text;
+        return 0;
+    case ARGP_KEY_END:
+        check(request, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/// The text of --help about the commands, from their table; the caller frees it.
+static char *describe(void) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return NULL;
+    fputs("Asks a hindcastd with --admin, or gives it an order.\v"
+          "The commands:\n",
+          out);
+    for (unsigned i = 0; i < HC_SV_ADMIN_COMMAND_COUNT; i++) {
+        const struct hc_sv_admin_command *command = &hc_sv_admin_commands[i];
+        fprintf(out, "\n  %s%s%s\n%s.\n", command->name, command->parameter[0] != '\0' ? " " : "",
+                command->parameter, command->sentence);
+    }
+    fputs("\nThe exit status is 0 if the server has done it, 1 if it refuses or cannot be reached, "
+          "and 2 for a wrong command line. docs/OPERATING.md explains the answers.",
+          out);
+    return fclose(out) == 0 ? text : NULL;
+}
+
+// ---- The request --------------------------------------------------------------------------------
+
+/// Reads the password, and makes the header with it, which the caller frees; "": none is given.
+/// NULL: it cannot be read, with a sentence on standard error.
+static char *make_authorization(const struct request *request) {
+    struct hc_sv_admin_credentials credentials;
+    char why[WHY_MAX], *header = NULL;
+    char
+        base64[sodium_base64_ENCODED_LEN(sizeof(credentials.text), sodium_base64_VARIANT_ORIGINAL)];
+    if (request->password_file == NULL)
+        return strdup("");
+    if (!hc_sv_owner_file_read(&hc_sv_admin_credentials_kind, request->password_file, &credentials,
+                               why, sizeof(why))) {
+        fprintf(stderr, "hindcastctl: %s\n", why);
+        return NULL;
+    }
+    sodium_bin2base64(base64, sizeof(base64), (const unsigned char *)credentials.text,
+                      strlen(credentials.text), sodium_base64_VARIANT_ORIGINAL);
+    if (asprintf(&header, "Authorization: Basic %s\r\n", base64) < 0)
+        header = NULL;
+    sodium_memzero(&credentials, sizeof(credentials));
+    sodium_memzero(base64, sizeof(base64));
+    return header;
+}
+
+/// Connects to the server; -1: failed, see errno.
+static int connect_to(const struct hc_sv_admin_address *address) {
+    const struct timeval wait = {.tv_sec = WAIT_S};
+    int descriptor = socket(address->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (descriptor < 0)
+        return -1;
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+    if (connect(descriptor, (const struct sockaddr *)&address->address, address->size) == 0)
+        return descriptor;
+    close(descriptor);
+    return -1;
+}
+
+/// Sends the request; false: failed, see errno. HTTP/1.0 ends the answer with the connection.
+static bool send_request(int descriptor, const struct request *request, const char *authorization) {
+    const struct hc_sv_admin_command *command = request->command;
+    char body[LINE_MAX_SIZE] = "", *text = NULL;
+    if (command->parameter[0] != '\0')
+        snprintf(body, sizeof(body), "%s=%s", command->parameter, request->arguments[1]);
+    int size = asprintf(
+        &text, "%s /%s HTTP/1.0\r\nHost: localhost\r\nContent-Length: %zu\r\n%s\r\n%s",
+        command->changes ? "POST" : "GET", command->name, strlen(body), authorization, body);
+    if (size < 0)
+        return false;
+    ssize_t sent = send(descriptor, text, (size_t)size, MSG_NOSIGNAL);
+    sodium_memzero(text, (size_t)size);
+    free(text);
+    return sent == size;
+}
+
+/// Reads the whole answer, which the caller frees. NULL: failed, see errno.
+static char *receive(int descriptor) {
+    char *text = NULL, piece[65536];
+    size_t size = 0;
+    ssize_t count;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return NULL;
+    while ((count = recv(descriptor, piece, sizeof(piece), 0)) > 0 && size < ANSWER_MAX) {
+        fwrite(piece, 1, (size_t)count, out);
+        fflush(out);
+    }
+    int error = errno;
+    if (fclose(out) == 0 && count == 0)
+        return text;
+    free(text);
+    errno = error;
+    return NULL;
+}
+
+/// Prints the body of an answer; returns the exit status.
+static int print_answer(const char *answer) {
+    int code;
+    const char *body = strstr(answer, "\r\n\r\n");
+    if (sscanf(answer, "HTTP/%*d.%*d %d", &code) != 1 || body == NULL) {
+        fprintf(stderr, "hindcastctl: this is no answer of hindcastd\n");
+        return EXIT_REFUSED;
+    }
+    body += 4;
+    bool good = code >= 200 && code < 300;
+    FILE *out = good ? stdout : stderr;
+    if (!good)
+        fprintf(out, "hindcastctl: the server refuses (%d): ", code);
+    fputs(body, out);
+    if (body[0] == '\0' || body[strlen(body) - 1] != '\n')
+        fputc('\n', out);
+    return good && hc_standard_flush(stdout, "hindcastctl") ? 0 : EXIT_REFUSED;
+}
+
+/// Asks the server; returns the exit status.
+static int ask(const struct request *request) {
+    char *authorization = make_authorization(request), *answer = NULL;
+    if (authorization == NULL)
+        return EXIT_REFUSED;
+    int descriptor = connect_to(&request->address);
+    if (descriptor >= 0 && send_request(descriptor, request, authorization))
+        answer = receive(descriptor);
+    if (answer == NULL)
+        fprintf(stderr, "hindcastctl: --admin '%s': %s\n", request->at,
+                errno == EAGAIN ? "no answer comes" : strerror(errno));
+    int status = answer != NULL ? print_answer(answer) : EXIT_REFUSED;
+    if (descriptor >= 0)
+        close(descriptor);
+    sodium_memzero(authorization, strlen(authorization));
+    free(authorization);
+    free(answer);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    const char *from_environment = getenv("HINDCAST_ADMIN");
+    struct request request = {.at = from_environment != NULL ? from_environment : default_at};
+    char *text = describe();
+    const struct argp argp = {
+        .options = options, .parser = parse, .args_doc = "COMMAND [NUMBER]", .doc = text};
+    hc_standard_open();
+    argp_program_version = "hindcastctl " HC_VERSION_AND_COMMIT;
+    argp_err_exit_status = EXIT_USAGE;
+    if (text == NULL || sodium_init() < 0)
+        return EXIT_REFUSED;
+    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    int status = ask(&request);
+    free(text);
+    return status;
+}
