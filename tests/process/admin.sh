@@ -176,10 +176,8 @@ check "its session ends too" await grep -q " left .*user=2 .*by=server" "$work/o
 check "it is in the file, beside those before" is "# mine 99 2" sh -c "tr '\n' ' ' <'$work/refused' | sed 's/ \$//'"
 "$bin/hindcastd" token --key-file "$work/keys" --client-id 2 >"$work/banned"
 start banned hindcast-bot --connect "127.0.0.1:$port" --token "$work/banned"
-banned=$pid
 check "another token does not let it in" await grep -q " denied reason=refused" "$work/orders.err"
-kill -TERM "$banned"
-finish "$banned"
+finish "$pid"
 check "an order by HTTP, with JSON" is 200 admin post /unban '{"user": 2}' application/json
 check "lifts the ban" is "# mine 99" sh -c "tr '\n' ' ' <'$work/refused' | sed 's/ \$//'"
 for user in 101 102 103 104 105 106 107 108; do
