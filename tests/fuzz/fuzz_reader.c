@@ -311,6 +311,7 @@ static void take_value(struct hc_bits_reader *source, hc_unit unit, struct hc_un
 /// A snapshot of any values.
 struct invented {
     struct hc_snapshot head;
+    uint32_t early; ///< Ticks up to the one shown with an early list, each of one event.
     uint32_t count;
     hc_unit units[UNITS_MAX];
     struct hc_unit_value values[UNITS_MAX];
@@ -345,6 +346,20 @@ static void take_snapshot(struct hc_bits_reader *source, hc_tick newest, struct 
                                      .base = HC_NO_TICK,
                                      .own_count = 1,
                                      .inputs_through = {tick}};
+    out->early = hc_bits_get(source, 2);
+    if (out->early > tick - hc_tick_min(tick, out->head.final))
+        out->early = 0;
+}
+
+/// Puts early lists with an event that is valid in any world.
+static void put_early(struct hc_bits_writer *bits, const struct invented *invented) {
+    hc_tick tick = invented->head.tick;
+    for (uint32_t i = 0; i < invented->early; i++) {
+        hc_game_events_put_early(bits, tick + 1 - i, tick - i);
+        hc_game_events_put_event(bits, &tape.world, (hc_entity)i,
+                                 hc_game_event_of(HC_ARENA_EVENT_DEATH, 0));
+        hc_game_events_put_end(bits);
+    }
 }
 
 /// Puts the units, against the newest baseline, which has the same values, if there is one.
@@ -381,6 +396,7 @@ static enum hc_status send_invented(struct readers *readers, const struct invent
     hc_bits_put(&bits, 0, 1); // no roster changes
     put_units(&bits, invented);
     hc_bits_put(&bits, 0, 1); // no corrections
+    put_early(&bits, invented);
     size_t size = hc_bits_finish(&bits);
     HC_ASSERT(size > 0);
     return read_bits(readers, packed, size);

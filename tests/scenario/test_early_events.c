@@ -8,6 +8,8 @@
 #include "tests/run_suite.h"
 #include "tests/sim/event_record.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +21,7 @@ enum {
     LAGGARD_LOSS = 20, ///< percent
     PLAYED_S = 9,
     SETTLED_S = 3,
+    TIMEOUT_S = 3,
     EVENTS_MAX = 20000,
     BEHIND_MAX = 64, ///< ticks from an event to its delivery that are told apart
 };
@@ -29,7 +32,8 @@ struct match {
     uint32_t count;
     struct hc_event_record record; ///< of these
     struct hc_event_record clients[CLIENTS];
-    hc_tick begun[CLIENTS]; ///< the tick of the client's first snapshot; HC_NO_TICK: none
+    hc_tick begun[CLIENTS]; ///< the tick of the connection's first snapshot; HC_NO_TICK: none
+    bool lost[CLIENTS];     ///< The client has lost a connection.
     uint32_t
         behind[BEHIND_MAX + 1];    ///< deliveries to good clients by the ticks of the server since
                                    ///< their event, of events of other good ones that happened
@@ -85,7 +89,8 @@ static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
     struct hc_client_game_event event;
     hc_tick shown, as_of;
     while (hc_client_next_game_event(core, hc_sim_client_now(sim, client), &event)) {
-        const char *fault = hc_event_record_note(&match->clients[client], &event, false);
+        const char *fault = hc_event_record_note(&match->clients[client], &event,
+                                                 hc_client_stats(core)->losses > 0);
         ck_assert_msg(fault == NULL, "client %u: event %u of entity %u at tick %u is %s", client,
                       event.kind, event.entity, event.tick, fault);
         const struct hc_world *world = hc_client_world(core);
@@ -96,7 +101,12 @@ static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
         }
         note_delivery(match, sim, client, &event);
     }
-    if (match->begun[client] == HC_NO_TICK && hc_client_snapshot(core, &shown, &as_of))
+    if (hc_client_stats(core)->losses > 0 && !match->lost[client]) {
+        match->lost[client] = true;
+        match->begun[client] = HC_NO_TICK; // the next connection begins anew
+    }
+    if (match->begun[client] == HC_NO_TICK && hc_client_state(core) == HC_CLIENT_PLAYING &&
+        hc_client_snapshot(core, &shown, &as_of))
         match->begun[client] = shown;
 }
 
@@ -106,6 +116,7 @@ struct plan {
     bool lags;              ///< The last client is the laggard.
     uint16_t snapshot_rate; ///< Hz; 0: a snapshot at each tick
     bool quiet;             ///< Nobody presses a key.
+    bool reconnects;        ///< The first client loses its connection in the middle.
 };
 
 /// Makes the links of all clients bad in every way.
@@ -118,6 +129,16 @@ static void worsen(struct hc_sim *sim) {
     }
 }
 
+/// The first client plays for a while, and nothing passes its links for longer than its timeout.
+static void break_connection(struct scenario *scenario) {
+    struct hc_network_sim_config none = hc_sim_link(GOOD_MS, 100), good = hc_sim_link(GOOD_MS, 10);
+    scenario_drop_stamps(scenario);
+    hc_sim_run(scenario->sim, 3 * SECOND_US);
+    hc_sim_set_link(scenario->sim, 0, &none, &none);
+    hc_sim_run(scenario->sim, (TIMEOUT_S + 1) * SECOND_US);
+    hc_sim_set_link(scenario->sim, 0, &good, &good);
+}
+
 /// Plays a match, over bad links if `bad`, then until all ticks are listed.
 static struct match *play(struct plan plan, bool bad) {
     struct match *match = calloc(1, sizeof *match);
@@ -127,6 +148,7 @@ static struct match *play(struct plan plan, bool bad) {
     struct hc_sim_config config = hc_sim_config_players(plan.game, CLIENTS, GOOD_MS, 7);
     config.host.snapshot_rate = plan.snapshot_rate;
     config.client.others = plan.others;
+    config.client.timeout_us = TIMEOUT_S * SECOND_US;
     struct scenario *scenario = scenario_create(&config);
     struct hc_sim *sim = scenario->sim;
     hc_sim_observe(sim,
@@ -142,6 +164,8 @@ static struct match *play(struct plan plan, bool bad) {
     struct hc_network_sim_config slow = hc_sim_link(LAGGARD_MS, LAGGARD_LOSS);
     if (plan.lags)
         hc_sim_set_link(sim, LAGGARD, &slow, &slow);
+    if (plan.reconnects)
+        break_connection(scenario);
     hc_sim_run(sim, (uint64_t)PLAYED_S * SECOND_US);
     hc_sim_release_keys(sim);
     hc_sim_set_links(sim, hc_sim_link(GOOD_MS, 0));
@@ -178,8 +202,9 @@ static void check_balance(const struct match *match, unsigned client) {
         const struct hc_server_game_event *event = &match->happened[i];
         uint8_t flags =
             hc_event_record_get(record, event->tick, event->entity, event->kind, event->number);
-        if (event->tick <= match->begun[client] && flags == 0)
-            continue; // the client received no earlier snapshot
+        if (event->tick <= match->begun[client] &&
+            (flags & (HC_EVENT_LATE | HC_EVENT_CONFIRMED)) == 0)
+            continue; // the connection has no snapshot before it
         happened++;
         ck_assert_msg(flags == HC_EVENT_LATE || flags == (HC_EVENT_PREDICTED | HC_EVENT_CONFIRMED),
                       "client %u: event %u of entity %u at tick %u, which happened, has %u", client,
@@ -195,6 +220,14 @@ static struct hc_game seen_by_all(void) {
     return game;
 }
 
+static void print_figures(const char *name, const struct match *match) {
+    printf("%-17s  %" PRIu64 " events, ticks behind: mean %.2f, p50 %u, p90 %u, p99 %u; cancelled "
+           "%.1f %%; %" PRIu64 " bytes\n",
+           name, match->deliveries, (double)match->waited / (double)match->deliveries,
+           percentile(match, 50), percentile(match, 90), percentile(match, 99),
+           100.0 * (double)match->cancelled / (double)match->delivered, match->bytes);
+}
+
 START_TEST(events_of_good_players_come_as_early_as_without_a_laggard) {
     const enum hc_others others[] = {HC_OTHERS_PREDICTED, HC_OTHERS_AS_RECEIVED};
     struct hc_game game = seen_by_all();
@@ -202,6 +235,8 @@ START_TEST(events_of_good_players_come_as_early_as_without_a_laggard) {
     struct match *without = play(plan, false);
     plan.lags = true;
     struct match *with = play(plan, false);
+    print_figures("without a laggard", without);
+    print_figures("with a laggard", with);
     ck_assert_uint_gt(without->deliveries, 2000);
     ck_assert_uint_eq(without->before_final, 0);
     ck_assert_uint_gt(with->before_final * 10, with->deliveries * 9); // the laggard holds F back
@@ -227,6 +262,7 @@ static void check_bad(struct plan plan) {
     struct match *match = play(plan, true);
     for (unsigned i = 0; i < CLIENTS; i++)
         check_balance(match, i);
+    ck_assert(match->lost[0] == plan.reconnects);
     ck_assert_uint_gt(match->before_final, 1000);
     end(match);
 }
@@ -237,6 +273,7 @@ START_TEST(each_event_is_delivered_once_and_the_final_list_stands_over_bad_links
         {.game = &game, .lags = true},
         {.game = &game, .lags = true, .others = HC_OTHERS_AS_RECEIVED},
         {.game = &game, .lags = true, .others = HC_OTHERS_AS_RECEIVED, .snapshot_rate = 10},
+        {.game = &game, .lags = true, .reconnects = true},
     };
     check_bad(plans[_i]);
 }
@@ -311,7 +348,7 @@ int main(void) {
     tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, events_of_good_players_come_as_early_as_without_a_laggard, 0, 2);
     tcase_add_loop_test(
-        tests, each_event_is_delivered_once_and_the_final_list_stands_over_bad_links, 0, 3);
+        tests, each_event_is_delivered_once_and_the_final_list_stands_over_bad_links, 0, 4);
     tcase_add_test(tests, event_that_was_in_view_is_not_cancelled_because_its_unit_has_left);
     tcase_add_test(tests, event_of_a_kind_that_waits_comes_once_and_when_its_tick_is_final);
     tcase_add_test(tests, match_without_events_takes_no_byte_for_early_ones);

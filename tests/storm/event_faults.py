@@ -58,6 +58,7 @@ EVENT_FAULTS = {
         "an event of a kind that waits for the final tick is listed before it",
         "if (final || !kinds[hc_game_event_kind(events[i])].final_only)",
         "if (final || kinds != NULL)",
+        found_by="hc_storm 61..61",
     ),
     "early-list-lost": Fault(
         "server/replication/early.c",
@@ -72,12 +73,6 @@ EVENT_FAULTS = {
         "(entry->version != version || !has(builder, entry))",
         "!has(builder, entry)",
         found_by="unit_server_replication",
-    ),
-    "early-event-out-of-view": Fault(
-        "server/replication/early.c",
-        "an event of a unit that a rewind has moved out of view at its tick is sent",
-        "        if (!seen->own[i] && !hc_sv_interest_in_view(&sight, seen->events[i].unit)) {\n",
-        "        if (false) {\n",
     ),
     "early-list-of-shown-tick": Fault(
         "server/replication/early.c",
