@@ -175,7 +175,7 @@ run_script() {
 # Each script gets the directory of the release programs and answers with its exit status. They wait
 # more than they work, so three times as many run at once as there are cores. The longest begin first.
 stage_processes() {
-    longest="vanish load links conformance verdict plugin backend install tokens path"
+    longest="vanish load load_ci links conformance verdict plugin backend install tokens path"
     {
         # shellcheck disable=SC2086 # a list of words
         printf 'tests/process/%s.sh\n' $longest

@@ -408,6 +408,28 @@ static void put_origin(FILE *out, const json_t *report) {
     fputs("</code></p>\n", out);
 }
 
+/// Writes the conditions that are true, and whether a comparison is worse, where nobody misses it.
+static void put_failures(FILE *out, const json_t *report) {
+    const json_t *comparison = hc_report_find(report, "comparison");
+    size_t index;
+    json_t *outcome;
+    json_array_foreach((json_t *)hc_report_find(report, "conditions"), index, outcome) {
+        if (json_is_true(json_object_get(outcome, "ok")))
+            continue;
+        fputs("<p class=\"verdict bad\">", out);
+        hc_cl_plot_text(out, json_string_value(json_object_get(outcome, "text")));
+        fputs("</p>\n", out);
+    }
+    if (comparison == NULL || json_is_true(json_object_get(comparison, "ok")))
+        return;
+    fprintf(out, "<p class=\"verdict bad\">%zu figures are worse by more than %g %%%s</p>\n",
+            json_array_size(json_object_get(comparison, "worse")),
+            hc_report_number(comparison, "tolerance_pct"),
+            json_array_size(json_object_get(comparison, "other_load")) > 0
+                ? ", and the earlier run had another load"
+                : "");
+}
+
 static void put_head(FILE *out, const json_t *report) {
     fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
@@ -431,6 +453,7 @@ static void put_head(FILE *out, const json_t *report) {
     fputs("<br><small>", out);
     hc_cl_report_print_held(report, out);
     fputs("</small></p>\n", out);
+    put_failures(out, report);
 }
 
 bool hc_cl_page_write(const json_t *report, const struct hc_cl_page_series *series,

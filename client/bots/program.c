@@ -348,6 +348,7 @@ static int run_steps(const char *program, const char *version, const struct hc_c
         status = (int)hc_cl_results_finish(results, kept.report, &kept.series, good);
     } else {
         json_decref(rows);
+        hc_cl_results_fail(results);
     }
     json_decref(verdict);
     release(&kept);
@@ -373,6 +374,8 @@ int hc_cl_program_run(enum hc_cl_options_program kind, const char *version, int 
         bool good = outcome.good && outcome.report != NULL && hc_report_ok(outcome.report);
         if (outcome.report != NULL)
             status = (int)hc_cl_results_finish(&results, outcome.report, &outcome.series, good);
+        else
+            hc_cl_results_fail(&results);
         release(&outcome);
     }
     return hc_cl_results_close(&results) || status != 0 ? status : HC_CL_STATUS_NOT_OK;

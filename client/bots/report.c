@@ -195,11 +195,11 @@ static json_t *held(const char *program, const struct hc_cl_options *options,
     return json_pack("{s:b, s:o}", "ok", json_array_size(reasons) == 0, "reasons", reasons);
 }
 
-/// The bounds of a load, each with the reasons that break it.
-static const struct bound {
+/// The limits within which a load is held, each with the reasons that break it.
+static const struct limit {
     const char *key;
     const char *reasons[5]; ///< NULL behind the last one
-} bounds[] = {
+} limits[] = {
     {"load_in_time", {"load_late"}},
     {"processes", {"process"}},
     {"admitted", {"denied", "timeouts", "failed"}},
@@ -211,46 +211,46 @@ static const struct bound {
     {"overload", {"overload"}},
 };
 
-/// Whether one of the reasons breaks the bound.
-static bool is_broken(const struct bound *bound, const json_t *reasons) {
+/// Whether one of the reasons breaks the limit.
+static bool is_broken(const struct limit *limit, const json_t *reasons) {
     size_t index;
     json_t *reason;
     json_array_foreach((json_t *)reasons, index, reason) {
         const char *key = json_string_value(json_object_get(reason, "key"));
-        for (size_t i = 0; bound->reasons[i] != NULL; i++)
-            if (strcmp(key, bound->reasons[i]) == 0)
+        for (size_t i = 0; limit->reasons[i] != NULL; i++)
+            if (strcmp(key, limit->reasons[i]) == 0)
                 return true;
     }
     return false;
 }
 
-/// The clients that broke a bound, if each of them does so alone; otherwise all of them did.
-static uint64_t breakers(const char *bound, uint32_t clients,
+/// The clients that broke a limit, if each of them does so alone; otherwise all of them did.
+static uint64_t breakers(const char *limit, uint32_t clients,
                          const struct hc_cl_fleet_result *result) {
     const struct hc_cl_fleet_ends *ends = &result->ends;
     uint64_t count = clients;
-    if (strcmp(bound, "admitted") == 0)
+    if (strcmp(limit, "admitted") == 0)
         count = ends->denied + ends->timeout + ends->failed;
-    if (strcmp(bound, "stayed") == 0)
+    if (strcmp(limit, "stayed") == 0)
         count = ends->closed + ends->cut_off + ends->desynced + result->all.losses;
-    if (strcmp(bound, "snapshots") == 0)
+    if (strcmp(limit, "snapshots") == 0)
         count = result->snapshots.incomplete;
     return count < clients ? count : clients;
 }
 
-/// How many clients each of the bounds held, and all of them together.
+/// How many clients each of the limits held, and all of them together.
 static json_t *held_clients(uint32_t clients, const struct hc_cl_fleet_result *result,
                             const json_t *reasons) {
     json_t *by = json_object();
     uint64_t least = clients;
-    for (size_t i = 0; i < sizeof(bounds) / sizeof(*bounds); i++) {
+    for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
         uint64_t count = clients;
-        if (is_broken(&bounds[i], reasons))
-            count -= breakers(bounds[i].key, clients, result);
-        json_object_set_new(by, bounds[i].key, json_integer((json_int_t)count));
+        if (is_broken(&limits[i], reasons))
+            count -= breakers(limits[i].key, clients, result);
+        json_object_set_new(by, limits[i].key, json_integer((json_int_t)count));
         least = count < least ? count : least;
     }
-    return json_pack("{s:I, s:o}", "clients", (json_int_t)least, "bounds", by);
+    return json_pack("{s:I, s:o}", "clients", (json_int_t)least, "limits", by);
 }
 
 json_t *hc_cl_report_json(const char *program, const char *version,
@@ -324,7 +324,7 @@ void hc_cl_report_print_held(const json_t *report, FILE *out) {
     const char *key, *comma = ": ";
     json_t *count;
     fprintf(out, "held: %.0f of %.0f clients", hc_report_number(report, "held.clients"), clients);
-    json_object_foreach((json_t *)hc_report_find(report, "held.bounds"), key, count) {
+    json_object_foreach((json_t *)hc_report_find(report, "held.limits"), key, count) {
         if (json_number_value(count) < clients) {
             fprintf(out, "%s%s %.0f", comma, key, json_number_value(count));
             comma = ", ";

@@ -26,7 +26,7 @@ void hc_cl_report_print(const json_t *report, FILE *out);
 /// Prints the conditions of the link, as a part of a line.
 void hc_cl_report_print_link(const json_t *report, FILE *out);
 
-/// Prints how many clients were held, and by which bounds not all of them, as a part of a line.
+/// Prints how many clients were held, and by which limits not all of them, as a part of a line.
 void hc_cl_report_print_held(const json_t *report, FILE *out);
 
 /// Prints the machine, as a part of a line.

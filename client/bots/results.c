@@ -126,6 +126,25 @@ static bool judge_conditions(const struct hc_cl_results *results, json_t *report
     return good;
 }
 
+/// Prints why the exit status is not 0, as the last lines of a job's log.
+static void print_failures(const struct hc_cl_results *results, const json_t *report) {
+    const json_t *comparison = json_object_get(report, "comparison");
+    size_t index;
+    json_t *outcome;
+    json_array_foreach(json_object_get(report, "conditions"), index, outcome) {
+        if (!json_is_true(json_object_get(outcome, "ok")))
+            fprintf(stderr, "%s: --fail-if: %s\n", results->program,
+                    json_string_value(json_object_get(outcome, "text")));
+    }
+    if (comparison != NULL && !json_is_true(json_object_get(comparison, "ok")))
+        fprintf(stderr, "%s: --compare '%s': %zu figures are worse by more than %g %%%s\n",
+                results->program, results->options->compare,
+                json_array_size(json_object_get(comparison, "worse")), results->tolerance_pct,
+                json_array_size(json_object_get(comparison, "other_load")) > 0
+                    ? ", and the load was another one"
+                    : "");
+}
+
 /// Compares the report with the earlier one; false: it is worse.
 static bool judge_comparison(const struct hc_cl_results *results, json_t *report) {
     if (results->earlier == NULL)
@@ -182,12 +201,21 @@ enum hc_cl_status hc_cl_results_finish(const struct hc_cl_results *results, json
     if (results->earlier != NULL)
         hc_cl_compare_print(json_object_get(report, "comparison"), out);
     good = hc_standard_flush(out, results->program) && good;
+    print_failures(results, report);
     good = write_files(results, report, series) && good;
     if (!good)
         return HC_CL_STATUS_NOT_OK;
     if (!passed)
         return HC_CL_STATUS_CONDITION;
     return same ? HC_CL_STATUS_OK : HC_CL_STATUS_WORSE;
+}
+
+void hc_cl_results_fail(const struct hc_cl_results *results) {
+    json_t *report = json_pack("{s:{s:b, s:s}}", "verdict", "ok", 0, "text",
+                               "NOT OK: the run did not begin, see standard error");
+    json_object_update(report, results->origin);
+    (void)write_file(results, "junit", results->options->junit, hc_cl_summary_junit, report);
+    json_decref(report);
 }
 
 bool hc_cl_results_close(struct hc_cl_results *results) {

@@ -31,8 +31,8 @@ check "each condition has its value in the report" report passes \
 check "the report says when, where and by which command line it was made" report passes \
     '(len(r["date"]) == 20 and r["host"]["cores"] >= 1 and r["host"]["kernel"].startswith("Linux ")
       and "server.tick_ms.p99 < 0" in r["command_line"] and r["schema_version"] == 1)'
-check "the clients that were held are those of all bounds" report passes \
-    '(r["held"]["clients"] == min(r["held"]["bounds"].values()) and len(r["held"]["bounds"]) == 9
+check "the clients that were held are those of all limits" report passes \
+    '(r["held"]["clients"] == min(r["held"]["limits"].values()) and len(r["held"]["limits"]) == 9
       and (r["held"]["clients"] == 4) == r["load"]["held"]["ok"])'
 check "the line under the verdict says so" grep -q '^held: [0-4] of 4 clients' "$work/passes.out"
 check "the page says the same" grep -q '<small>held: [0-4] of 4 clients' "$work/passes.html"
@@ -47,13 +47,16 @@ assert sum(line["bytes_down"] for line in lines) > 0 and sum(line["snapshots"] f
 END
 
 start fails hindcast-load --spawn --clients 2 --duration 2 --fail-if 'client.stalls>=0' --fail-if 'rtt_ms.p99>1e6' \
-    --junit "$work/fails.xml" --markdown "$work/fails.md"
+    --junit "$work/fails.xml" --markdown "$work/fails.md" --report "$work/fails.html"
 finish "$pid"
 check "a run with a condition that is true exits with 3" exits fails 3
 check "the condition is printed with value and limit" grep -q \
     '^  failed  *client.stalls is [0-9]*, and the run fails if it is >= 0$' "$work/fails.out"
 check "the other one is printed, too" grep -q '^  passed  *rtt_ms.p99 is [0-9.]*, and the run would fail if it is > 1000000$' \
     "$work/fails.out"
+check "the page has it beside the verdict, and so has the end of the log" sh -c "grep -q \
+    '<p class=\"verdict bad\">client.stalls is [0-9]*, and the run fails if it is &gt;= 0</p>' '$work/fails.html' && \
+    grep -q '^hindcast-load: --fail-if: client.stalls is ' '$work/fails.err'"
 check "an XML reader finds each condition as a test case" python3 - "$work" <<'END'
 import sys, xml.etree.ElementTree as tree
 for name, failed in ("passes", set()), ("fails", {"client.stalls >= 0"}):
@@ -83,6 +86,11 @@ finish "$pid"
 check "the words of --server-args may be quoted" report words 'r["tick_rate_hz"] == 30'
 check "a quote without end is refused with its place" refused "has no end of the quote at character 11" \
     --spawn --server-args "--history '3"
+start unbegun hindcast-load --spawn --server-args '--history 9999' --duration 1 --junit "$work/unbegun.xml"
+finish "$pid"
+check "a run that did not begin is a failed test case, too" python3 -c "import sys, xml.etree.ElementTree as tree
+failure = tree.parse('$work/unbegun.xml').getroot().find('.//testcase/failure')
+assert $status == 1 and 'did not begin' in failure.get('message')"
 
 # Comparisons. doctor FROM TO FACTOR: a report with a figure of the server times the factor.
 doctor() {
