@@ -81,7 +81,7 @@ END
 
 # Steps with a file of tokens, each of which opens one session: 2 + 4 + 6 of them.
 "$bin/hindcastd" key --key-file "$work/keys" >/dev/null
-serve_with stepped --key-file "$work/keys" --max-clients 16 --seed 1
+serve_with stepped --port 0 --key-file "$work/keys" --max-clients 16 --seed 1
 stepped=$pid
 "$bin/hindcastd" token --key-file "$work/keys" --life 3600 --count 12 >"$work/tokens"
 start enough hindcast-load --connect "127.0.0.1:$port" --token "$work/tokens" --clients 0 --step 2 --until 6 \

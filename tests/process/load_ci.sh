@@ -140,7 +140,7 @@ check "a tolerance without % of a number is refused" refused "must be a percenta
 
 # Tokens of a key.
 "$bin/hindcastd" key --key-file "$work/keys" >/dev/null
-serve_with keyed --key-file "$work/keys" --max-clients 16 --audience 7
+serve_with keyed --port 0 --key-file "$work/keys" --max-clients 16 --audience 7
 keyed=$pid
 start issued hindcast-load --connect "127.0.0.1:$port" --key-file "$work/keys" --audience 7 --clients 2 --light 3 \
     --churn 1 --duration 3 --json-lines -
@@ -168,7 +168,7 @@ chmod 644 "$work/keys"
 start open hindcast-load --connect "127.0.0.1:$port" --key-file "$work/keys" --clients 1 --duration 1
 finish "$pid"
 check "a key file that others may read is refused with the cause" sh -c \
-    "[ $status = 1 ] && grep -q 'others may use it' '$work/open.err' && grep -q 'issued no tokens' '$work/open.err'"
+    "[ $status = 1 ] && grep -q 'may use it' '$work/open.err' && grep -q 'issued no tokens' '$work/open.err'"
 check "a key and tokens exclude each other" refused "--token FILE and --key-file FILE exclude each other" \
     --connect 127.0.0.1:9 --key-file a --token b
 
