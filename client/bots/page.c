@@ -328,7 +328,7 @@ static const char style[] =
     "h1{font-size:20px;margin:0 0 4px}h2{font-size:16px;margin:28px 0 10px}"
     "h3{font-size:14px;margin:0 0 6px}h3::first-letter{text-transform:uppercase}\n"
     ".sub,.note,small{color:var(--dim)}.sub{margin:0 0 "
-    "14px}code{font-size:12px;overflow-wrap:anywhere}\n"
+    "14px}code,.verdict small{display:block}code{font-size:12px;overflow-wrap:anywhere}\n"
     ".verdict{margin:0 0 14px;padding:10px 14px;border-left:4px solid "
     "var(--ok);background:var(--card);"
     "border-radius:4px;overflow-wrap:anywhere}.verdict.bad{border-color:var(--bad)}\n"
@@ -403,7 +403,7 @@ static void put_origin(FILE *out, const json_t *report) {
     if (fclose(host) == 0)
         hc_cl_plot_text(out, text);
     free(text);
-    fputs("<br><code>", out);
+    fputs(" <code>", out);
     hc_cl_plot_text(out, line);
     fputs("</code></p>\n", out);
 }
@@ -450,7 +450,7 @@ static void put_head(FILE *out, const json_t *report) {
     put_origin(out, report);
     fprintf(out, "<p class=\"verdict%s\">", hc_report_ok(report) ? "" : " bad");
     hc_cl_plot_text(out, json_string_value(hc_report_find(report, "verdict.text")));
-    fputs("<br><small>", out);
+    fputs(" <small>", out);
     hc_cl_report_print_held(report, out);
     fputs("</small></p>\n", out);
     put_failures(out, report);
