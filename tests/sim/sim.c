@@ -3,12 +3,12 @@
 
 #include "client/session.h"
 #include "client/client.h"
-#include "common/bytes.h"
 #include "hindcast/check.h"
 #include "hindcast/rng.h"
 #include "tests/sim/deadlines.h"
 #include "tests/sim/drifting_clock.h"
 #include "tests/sim/hosts.h"
+#include "tests/sim/packets.h"
 #include "tests/sim/shared_links.h"
 #include "tests/sim/unsealer.h"
 
@@ -18,7 +18,6 @@
 
 enum {
     PORT_FIRST = 1024,
-    PORT_SIZE = 2, ///< each packet on a link is preceded by the client's port
     TOKEN_LIFE_S = 60,
     EVENTS_AT_ONCE = 1 << 20, ///< more while no time passes: a core never meets its deadline
 };
@@ -112,13 +111,20 @@ static uint64_t not_before(uint64_t when, uint64_t frozen_us) {
     return when < frozen_us ? frozen_us : when;
 }
 
+/// The client's first frame at `when` or later.
+static uint64_t at_frame(const struct seat *seat, uint64_t when) {
+    uint64_t frame_us = seat->running.frame_us;
+    when = not_before(when, seat->frozen_us);
+    return frame_us == 0 || when == UINT64_MAX ? when : (when + frame_us - 1) / frame_us * frame_us;
+}
+
 static void set_client_deadline(struct hc_sim *sim, unsigned client) {
     const struct seat *seat = seat_of(sim, client);
     uint64_t when = UINT64_MAX;
     if (seat->client != NULL)
         when = hc_sim_clock_moment(seat->running.clock_offset_us, seat->running.clock_ppm,
                                    hc_client_deadline(seat->client));
-    hc_deadlines_set(sim->deadlines, client_entry(sim, client), not_before(when, seat->frozen_us));
+    hc_deadlines_set(sim->deadlines, client_entry(sim, client), at_frame(seat, when));
 }
 
 static void set_host_deadline(struct hc_sim *sim, unsigned place) {
@@ -143,7 +149,7 @@ static void set_link_deadlines(struct hc_sim *sim, unsigned client) {
     hc_deadlines_set(sim->deadlines, up_entry(sim, client),
                      not_before(hc_network_sim_deadline(seat->up), sim->frozen_us));
     hc_deadlines_set(sim->deadlines, down_entry(sim, client),
-                     not_before(hc_network_sim_deadline(seat->down), seat->frozen_us));
+                     at_frame(seat, hc_network_sim_deadline(seat->down)));
 }
 
 static void set_shared_deadlines(struct hc_sim *sim) {
@@ -151,23 +157,6 @@ static void set_shared_deadlines(struct hc_sim *sim) {
         hc_deadlines_set(sim->deadlines, shared_entry(sim, way),
                          not_before(hc_network_sim_deadline(sim->shared.links[way]),
                                     way == SHARED_UP ? sim->frozen_us : 0));
-}
-
-/// Puts a datagram on a link, behind the port that its client has now.
-static void put_on_link(struct hc_network_sim *link, uint64_t now, uint16_t port,
-                        const uint8_t *bytes, size_t size) {
-    uint8_t packet[PORT_SIZE + HC_DATAGRAM_MAX];
-    struct hc_writer writer = hc_bytes_writer(packet, sizeof packet);
-    hc_bytes_put_u16(&writer, port);
-    hc_bytes_put(&writer, bytes, size);
-    HC_ASSERT(!writer.failed);
-    hc_network_sim_send(link, now, packet, writer.at);
-}
-
-/// The port before a packet.
-static uint16_t port_of(const uint8_t *packet) {
-    struct hc_reader reader = hc_bytes_reader(packet, PORT_SIZE);
-    return hc_bytes_get_u16(&reader);
 }
 
 /// Opens the datagram for a hook, and stores it as it is on the wire in sim->sealed.
@@ -216,8 +205,9 @@ static void drain_host(struct hc_sim *sim) {
         if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_ACCEPT)
             hc_unsealer_note_accept(sim->unsealer, bytes, size);
         OBSERVE(sim, host_sent, sim, client, open_for_hook(sim, false, bytes, size, opened), size);
-        put_on_link(sim->config.shares ? sim->shared.links[SHARED_DOWN] : sim->seats[client].down,
-                    sim->now, to.port, bytes, size);
+        hc_packet_send(sim->config.shares ? sim->shared.links[SHARED_DOWN]
+                                          : sim->seats[client].down,
+                       sim->now, to.port, bytes, size);
         set_link_deadlines(sim, client);
         set_shared_deadlines(sim);
     }
@@ -266,7 +256,7 @@ static void drain_client(struct hc_sim *sim, unsigned client) {
             hc_unsealer_note_connect(sim->unsealer, bytes, size,
                                      seat->client->link.handshake.attempt.secret);
         OBSERVE(sim, client_sent, sim, client, open_for_hook(sim, true, bytes, size, opened), size);
-        put_on_link(seat->up, sim->now, seat->port, bytes, size);
+        hc_packet_send(seat->up, sim->now, seat->port, bytes, size);
     }
     set_link_deadlines(sim, client);
 }
@@ -318,7 +308,7 @@ static void give_host(struct hc_sim *sim, unsigned client, uint16_t port, const 
 
 static void deliver_up(struct hc_sim *sim, unsigned client) {
     struct seat *seat = seat_of(sim, client);
-    uint8_t packet[PORT_SIZE + HC_DATAGRAM_MAX];
+    uint8_t packet[HC_PACKET_DATAGRAM + HC_DATAGRAM_MAX];
     int length;
     while ((length = hc_network_sim_receive(seat->up, sim->now, packet, sizeof(packet))) >= 0) {
         mix_number(sim, sim->now);
@@ -326,7 +316,8 @@ static void deliver_up(struct hc_sim *sim, unsigned client) {
         if (sim->config.shares)
             hc_network_sim_send(sim->shared.links[SHARED_UP], sim->now, packet, (size_t)length);
         else
-            give_host(sim, client, port_of(packet), packet + PORT_SIZE, (size_t)length - PORT_SIZE);
+            give_host(sim, client, hc_packet_port(packet), packet + HC_PACKET_DATAGRAM,
+                      (size_t)length - HC_PACKET_DATAGRAM);
     }
     drain_hosts(sim);
     set_link_deadlines(sim, client);
@@ -335,14 +326,15 @@ static void deliver_up(struct hc_sim *sim, unsigned client) {
 
 /// Lets what has passed a shared link go on: to the host, or to the client's downlink.
 static void deliver_shared(struct hc_sim *sim, unsigned way) {
-    uint8_t packet[PORT_SIZE + HC_DATAGRAM_MAX];
+    uint8_t packet[HC_PACKET_DATAGRAM + HC_DATAGRAM_MAX];
     int length;
     while ((length = hc_network_sim_receive(sim->shared.links[way], sim->now, packet,
                                             sizeof(packet))) >= 0) {
-        uint16_t port = port_of(packet);
+        uint16_t port = hc_packet_port(packet);
         unsigned client = (port - PORT_FIRST) % sim->config.clients;
         if (way == SHARED_UP) {
-            give_host(sim, client, port, packet + PORT_SIZE, (size_t)length - PORT_SIZE);
+            give_host(sim, client, port, packet + HC_PACKET_DATAGRAM,
+                      (size_t)length - HC_PACKET_DATAGRAM);
         } else {
             hc_network_sim_send(sim->seats[client].down, sim->now, packet, (size_t)length);
             set_link_deadlines(sim, client);
@@ -355,19 +347,20 @@ static void deliver_shared(struct hc_sim *sim, unsigned way) {
 
 static void deliver_down(struct hc_sim *sim, unsigned client) {
     struct seat *seat = seat_of(sim, client);
-    uint8_t packet[PORT_SIZE + HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
+    uint8_t packet[HC_PACKET_DATAGRAM + HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     int length;
     while ((length = hc_network_sim_receive(seat->down, sim->now, packet, sizeof(packet))) >= 0) {
-        uint16_t port = port_of(packet);
+        uint16_t port = hc_packet_port(packet);
         mix_number(sim, sim->now);
         mix(sim, packet, (size_t)length);
         if (seat->client == NULL || port != seat->port)
             continue; // the client has another port by now
-        size_t size = (size_t)length - PORT_SIZE;
+        size_t size = (size_t)length - HC_PACKET_DATAGRAM;
         uint64_t now_us = hc_sim_client_now(sim, client) + sim->config.arrivals_ahead_us;
-        enum hc_status status = hc_client_receive(seat->client, packet + PORT_SIZE, size, now_us);
+        enum hc_status status =
+            hc_client_receive(seat->client, packet + HC_PACKET_DATAGRAM, size, now_us);
         OBSERVE(sim, client_received, sim, client,
-                open_for_hook(sim, false, packet + PORT_SIZE, size, opened), size, status);
+                open_for_hook(sim, false, packet + HC_PACKET_DATAGRAM, size, opened), size, status);
         observe_client(sim, client);
     }
     set_link_deadlines(sim, client);
@@ -414,6 +407,8 @@ static void advance_client(struct hc_sim *sim, unsigned client) {
         return;
     set_inputs(sim, client);
     hc_client_advance(seat->client, hc_sim_client_now(sim, client));
+    if (seat->running.frame_us > 0) // it does nothing more in this frame
+        seat->frozen_us = not_before(sim->now + 1, seat->frozen_us);
     drain_client(sim, client);
     observe_client(sim, client);
 }
@@ -696,8 +691,8 @@ void hc_sim_freeze_client(struct hc_sim *sim, unsigned client, uint64_t until_us
     set_link_deadlines(sim, client);
 }
 
-void hc_sim_jump_clock(struct hc_sim *sim, unsigned client, uint64_t us) {
-    seat_of(sim, client)->running.clock_offset_us += us;
+void hc_sim_jump_clock(struct hc_sim *sim, unsigned client, int64_t us) {
+    seat_of(sim, client)->running.clock_offset_us += (uint64_t)us;
     set_client_deadline(sim, client);
 }
 
@@ -707,12 +702,12 @@ void hc_sim_release_keys(struct hc_sim *sim) {
 
 void hc_sim_inject(struct hc_sim *sim, unsigned client, uint16_t port, const uint8_t *bytes,
                    size_t size) {
-    put_on_link(seat_of(sim, client)->up, sim->now, port, bytes, size);
+    hc_packet_send(seat_of(sim, client)->up, sim->now, port, bytes, size);
     set_link_deadlines(sim, client);
 }
 
 void hc_sim_relay(struct hc_sim *sim, unsigned client, const uint8_t *bytes, size_t size) {
-    put_on_link(seat_of(sim, client)->down, sim->now, seat_of(sim, client)->port, bytes, size);
+    hc_packet_send(seat_of(sim, client)->down, sim->now, seat_of(sim, client)->port, bytes, size);
     set_link_deadlines(sim, client);
 }
 

@@ -111,6 +111,7 @@ struct hc_sim_setup {
     struct hc_client_config config;
     uint64_t clock_offset_us; ///< clock of the client at the simulation's beginning
     int32_t clock_ppm;        ///< how much it runs fast, in millionths; above -HC_NETWORK_SIM_PPM
+    uint32_t frame_us;        ///< receives and advances once in each frame; 0: whenever it has to
     bool light;               ///< a light client (client/session.h)
     bool keeps_port;          ///< connects from the same address again
     uint64_t user;            ///< of its tokens; 0: another one at each connect
@@ -175,8 +176,9 @@ bool hc_sim_restart_hosts(struct hc_sim *sim, unsigned matches, uint16_t clients
 /// Stops the client until `until_us`; datagrams wait for it.
 void hc_sim_freeze_client(struct hc_sim *sim, unsigned client, uint64_t until_us);
 
-/// Advances the client's monotonic clock by `us`, until its next connect.
-void hc_sim_jump_clock(struct hc_sim *sim, unsigned client, uint64_t us);
+/// Advances the client's monotonic clock by `us`, until its next connect. Negative: sets it back,
+/// by less than its offset, and not before what it has shown.
+void hc_sim_jump_clock(struct hc_sim *sim, unsigned client, int64_t us);
 
 /// From now on no player presses a key: all inputs are zeros.
 void hc_sim_release_keys(struct hc_sim *sim);

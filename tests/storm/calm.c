@@ -45,6 +45,9 @@ uint64_t storm_calm_straggle_us(const struct storm_match *match, unsigned client
     uint64_t worse_us = 0;
     if (worse != 0 && worse < storm_ticks(match))
         worse_us = ms(match, client, STORM_C_worse_latency_ms);
+    int64_t route = storm_client_get(match, client, STORM_C_route_ms);
+    if (route > 0 && storm_client_get(match, client, STORM_C_route_tick) != 0)
+        worse_us += (uint64_t)route * 1000;
     return (up > down ? up : down) + worse_us + STRAGGLE_US;
 }
 

@@ -13,11 +13,12 @@
 bool storm_match_compared(const struct storm_plan *plan) {
     if (plan->match[STORM_tame] == 0 || plan->match[STORM_hostile] == 0 ||
         plan->match[STORM_matches] != 0 || plan->match[STORM_clients] < 2 ||
+        plan->match[STORM_shared] != 0 ||
         plan->match[STORM_client_rate] != storm_match_keys[STORM_client_rate].neutral)
         return false;
     for (unsigned i = 0; i < plan->match[STORM_clients]; i++)
         if (!storm_plan_hostile(plan, i) &&
-            (plan->client[i][STORM_C_down_rate] != 0 ||
+            (plan->client[i][STORM_C_down_rate] != 0 || plan->client[i][STORM_C_dip_tick] != 0 ||
              plan->client[i][STORM_C_rebind_ticks] != 0 ||
              (plan->client[i][STORM_C_up_rate] != 0 && storm_keys_look(plan, i))))
             return false;

@@ -24,6 +24,7 @@ enum {
     RETRIES = 4,          ///< times in the calm that those who gave up connect again
     BARRED_TICKS = 40,    ///< after which a barred user tries again
     MATCHES_TIMEOUT_MS = 3000,
+    ASLEEP_US = 10000000, ///< more than all for which a clock stands still
 };
 
 enum { COUNT_SIZE = 16 }; ///< before each counted block
@@ -36,6 +37,13 @@ enum action_kind {
     LIGHT,
     WORSE,
     BETTER,
+    NARROW,
+    WIDE,
+    SCAN,
+    SCANNED,
+    ROUTE,
+    SHARED_NARROW,
+    SHARED_WIDE,
     JUMP,
     REBIND,
     KNOBS,
@@ -215,6 +223,28 @@ static void plan_tries(const struct storm_match *match, struct agenda *agenda, u
         add(agenda, at_tick(match, t), CONNECT, i);
 }
 
+/// Something happens to a client again and again.
+static void plan_again(const struct storm_match *match, struct agenda *agenda, unsigned i,
+                       int64_t every, enum action_kind kind) {
+    int64_t ticks = storm_tick(match, storm_match_get(match, STORM_ticks));
+    every = storm_tick(match, every);
+    for (int64_t t = every; t > 0 && t < ticks && agenda->count < GOINGS_END; t += every)
+        add(agenda, at_tick(match, t), kind, i);
+}
+
+/// The client's network looks for other networks, at another moment than those of other clients.
+static void plan_scans(const struct storm_match *match, struct agenda *agenda, unsigned i) {
+    const int64_t *of = match->plan->client[i];
+    uint64_t every_us = (uint64_t)of[STORM_C_scan_every_ms] * 1000;
+    uint64_t long_us = (uint64_t)of[STORM_C_scan_ms] * 1000, end_us = storm_end_us(match);
+    uint64_t at_us = every_us * (i + 1) / (2 * STORM_CLIENTS_MAX);
+    for (; long_us > 0 && at_us < end_us && agenda->count < GOINGS_END; at_us += every_us) {
+        add(agenda, at_us, SCAN, i);
+        if (at_us + long_us < end_us)
+            add(agenda, at_us + long_us, SCANNED, i);
+    }
+}
+
 static void plan_client(const struct storm_match *match, struct agenda *agenda, unsigned i) {
     const int64_t *of = match->plan->client[i];
     int64_t ticks = storm_tick(match, storm_match_get(match, STORM_ticks));
@@ -228,14 +258,15 @@ static void plan_client(const struct storm_match *match, struct agenda *agenda, 
         add(agenda, at_tick(match, stall), STALL, i);
     if (jump < ticks && jump > 0)
         add(agenda, at_tick(match, jump), JUMP, i);
-    int64_t rebind = storm_tick(match, of[STORM_C_rebind_ticks]);
-    for (int64_t t = rebind; t > 0 && t < ticks && agenda->count < GOINGS_END; t += rebind)
-        add(agenda, at_tick(match, t), REBIND, i);
-    int64_t knobs = storm_tick(match, of[STORM_C_knob_ticks]);
-    for (int64_t t = knobs; t > 0 && t < ticks && agenda->count < ATTACKS_END; t += knobs)
-        add(agenda, at_tick(match, t), KNOBS, i);
+    plan_again(match, agenda, i, of[STORM_C_rebind_ticks], REBIND);
+    plan_again(match, agenda, i, of[STORM_C_knob_ticks], KNOBS);
     add_span(match, agenda, i, of[STORM_C_dark_tick], of[STORM_C_dark_ms], DARK, LIGHT);
     add_span(match, agenda, i, of[STORM_C_worse_tick], of[STORM_C_worse_ms], WORSE, BETTER);
+    add_span(match, agenda, i, of[STORM_C_dip_tick], of[STORM_C_dip_ms], NARROW, WIDE);
+    int64_t route = storm_tick(match, of[STORM_C_route_tick]);
+    if (route < ticks && route > 0)
+        add(agenda, at_tick(match, route), ROUTE, i);
+    plan_scans(match, agenda, i);
     for (int64_t t = 1; match->seats[i].hostile && !match->options->tame && t < ticks; t++)
         if (agenda->count < ATTACKS_END)
             add(agenda, at_tick(match, t) + 1, ATTACK, i);
@@ -249,6 +280,9 @@ static void plan_all(const struct storm_match *match, struct agenda *agenda) {
         add(agenda, at_tick(match, (k + 1) * ticks / (stalls + 1)), HOST_STALL, 0);
     add_span(match, agenda, 0, storm_match_get(match, STORM_split_tick),
              storm_match_get(match, STORM_split_ms), SPLIT, JOINED);
+    if (storm_match_get(match, STORM_shared) != 0)
+        add_span(match, agenda, 0, storm_match_get(match, STORM_shared_dip_tick),
+                 storm_match_get(match, STORM_shared_dip_ms), SHARED_NARROW, SHARED_WIDE);
     for (unsigned i = 0; i < match->clients; i++)
         plan_client(match, agenda, i);
     add(agenda, end_us, HEAL, 0);
@@ -268,42 +302,6 @@ static void plan_all(const struct storm_match *match, struct agenda *agenda) {
     add(agenda, settled_us, SETTLED, 0);
     add(agenda, settled_us + SETTLED_TICKS * match->tick_us, END, 0);
     qsort(agenda->actions, agenda->count, sizeof agenda->actions[0], compare);
-}
-
-// ---- Links --------------------------------------------------------------------------------------
-
-static struct hc_network_sim_config link_of(const struct storm_match *match, unsigned client,
-                                            bool up) {
-    const int64_t *of = match->plan->client[client];
-    const struct storm_seat *seat = &match->seats[client];
-    int first = up ? STORM_C_up_latency_ms : STORM_C_down_latency_ms;
-    _Static_assert(STORM_C_up_queue_ms - STORM_C_up_latency_ms == 7 &&
-                       STORM_C_down_queue_ms - STORM_C_down_latency_ms == 7,
-                   "both ways have the same keys in the same order");
-    struct hc_network_sim_config link = {.latency_us = (uint32_t)of[first] * 1000};
-    if (match->healed)
-        return link;
-    link.jitter_us = (uint32_t)of[first + 1] * 1000;
-    link.loss_ppm = (uint32_t)of[first + 2] * 1000;
-    link.burst_mean = (uint32_t)of[first + 3];
-    link.duplicate_ppm = (uint32_t)of[first + 4] * 1000;
-    link.reorder_ppm = (uint32_t)of[first + 5] * 1000;
-    link.bytes_per_s = (uint32_t)of[first + 6];
-    link.queue_bytes = (uint32_t)(of[first + 6] * of[first + 7] / 1000);
-    if (seat->worse) {
-        uint32_t loss = (uint32_t)of[STORM_C_worse_loss] * 1000;
-        link.latency_us += (uint32_t)of[STORM_C_worse_latency_ms] * 1000;
-        link.loss_ppm = link.loss_ppm > loss ? link.loss_ppm : loss;
-    }
-    if (seat->split || (up ? seat->dark_up : seat->dark_down))
-        link.loss_ppm = HC_NETWORK_SIM_PPM;
-    return link;
-}
-
-static void set_links(struct storm_match *match, unsigned client) {
-    struct hc_network_sim_config up = link_of(match, client, true),
-                                 down = link_of(match, client, false);
-    hc_sim_set_link(match->sim, client, &up, &down);
 }
 
 // ---- Actions ------------------------------------------------------------------------------------
@@ -342,6 +340,12 @@ static void go(struct storm_match *match, unsigned client) {
     }
 }
 
+/// A trouble of the client lasts until then.
+static void trouble_until(struct storm_match *match, unsigned client, uint64_t until_us) {
+    uint64_t *trouble_us = &match->seats[client].trouble_us;
+    *trouble_us = *trouble_us > until_us ? *trouble_us : until_us;
+}
+
 static void stall(struct storm_match *match, const struct action *action) {
     bool host = action->kind == HOST_STALL;
     int64_t ms = host ? storm_match_get(match, STORM_host_stall_ms)
@@ -349,10 +353,17 @@ static void stall(struct storm_match *match, const struct action *action) {
     uint64_t end_us = storm_end_us(match);
     uint64_t until_us = hc_sim_now(match->sim) + (uint64_t)ms * 1000;
     until_us = until_us < end_us ? until_us : end_us;
+    uint64_t gone_us = until_us - hc_sim_now(match->sim);
+    for (unsigned i = 0; i < match->clients; i++)
+        if (host || i == action->client)
+            trouble_until(match, i, until_us);
     if (host)
         hc_sim_freeze_host(match->sim, until_us);
     else
         hc_sim_freeze_client(match->sim, action->client, until_us);
+    // Not by all of it: its clock must not go back if it is slow, too.
+    if (!host && storm_client_get(match, action->client, STORM_C_sleeps) != 0)
+        hc_sim_jump_clock(match->sim, action->client, -(int64_t)(gone_us - gone_us / 1000));
     STORM_NOTE(match, "%s %u does nothing for %lu ms", host ? "the server" : "client",
                action->client, (unsigned long)ms);
 }
@@ -406,34 +417,32 @@ static void heal(struct storm_match *match) {
     STORM_NOTE(match, "the storm is over");
     match->healed = true;
     match->healed_us = hc_sim_now(match->sim);
-    for (unsigned i = 0; i < match->clients; i++) {
-        set_links(match, i);
+    storm_links_set_all(match);
+    for (unsigned i = 0; i < match->clients; i++)
         reset_knobs(match, i);
-    }
 }
 
 static void change_links(struct storm_match *match, const struct action *action) {
-    struct storm_seat *seat = &match->seats[action->client];
-    int64_t ways = storm_client_get(match, action->client, STORM_C_dark_ways);
-    bool on = action->kind == DARK || action->kind == WORSE || action->kind == SPLIT;
-    if (action->kind == DARK || action->kind == LIGHT) {
-        seat->dark_up = on && (ways & 1) != 0;
-        seat->dark_down = on && (ways & 2) != 0;
-        STORM_NOTE(match, "client %u: blackout %d (ways %ld)", action->client, on, (long)ways);
-    } else if (action->kind == WORSE || action->kind == BETTER) {
-        seat->worse = on;
-        STORM_NOTE(match, "client %u: worse link %d", action->client, on);
-    }
-    if (action->kind != SPLIT && action->kind != JOINED) {
-        set_links(match, action->client);
-        return;
-    }
-    STORM_NOTE(match, "partition %d, clients %lx", on,
-               (unsigned long)storm_match_get(match, STORM_split_mask));
-    for (unsigned i = 0; i < match->clients; i++) {
-        match->seats[i].split = on && (storm_match_get(match, STORM_split_mask) >> i & 1) != 0;
-        set_links(match, i);
-    }
+    static const struct {
+        enum storm_trouble trouble;
+        bool on;
+    } troubles[] = {
+        [DARK] = {STORM_DARK, true},
+        [LIGHT] = {STORM_DARK, false},
+        [WORSE] = {STORM_WORSE, true},
+        [BETTER] = {STORM_WORSE, false},
+        [NARROW] = {STORM_DIP, true},
+        [WIDE] = {STORM_DIP, false},
+        [SCAN] = {STORM_SCAN, true},
+        [SCANNED] = {STORM_SCAN, false},
+        [ROUTE] = {STORM_ROUTE, true},
+        [SHARED_NARROW] = {STORM_SHARED_DIP, true},
+        [SHARED_WIDE] = {STORM_SHARED_DIP, false},
+        [SPLIT] = {STORM_SPLIT, true},
+        [JOINED] = {STORM_SPLIT, false},
+    };
+    storm_links_trouble(match, action->client, troubles[action->kind].trouble,
+                        troubles[action->kind].on);
 }
 
 static void act_on_matches(struct storm_match *match, enum action_kind kind) {
@@ -454,6 +463,11 @@ static void act_on_matches(struct storm_match *match, enum action_kind kind) {
 }
 
 static void act(struct storm_match *match, const struct action *action) {
+    bool all = action->kind == SPLIT || action->kind == JOINED || action->kind == HEAL ||
+               action->kind == SHARED_NARROW || action->kind == SHARED_WIDE;
+    for (unsigned i = 0; i < match->clients; i++)
+        if (all || (action->kind < ATTACK && i == action->client))
+            trouble_until(match, i, hc_sim_now(match->sim));
     switch (action->kind) {
     case CONNECT:
         storm_match_connect(match, action->client);
@@ -469,8 +483,7 @@ static void act(struct storm_match *match, const struct action *action) {
         STORM_NOTE(match, "client %u: its clock jumps", action->client);
         match->seats[action->client].jumped_us = hc_sim_now(match->sim);
         hc_sim_jump_clock(match->sim, action->client,
-                          (uint64_t)storm_client_get(match, action->client, STORM_C_jump_ms) *
-                              1000);
+                          storm_client_get(match, action->client, STORM_C_jump_ms) * 1000);
         break;
     case REBIND:
         STORM_NOTE(match, "client %u: another address", action->client);
@@ -483,6 +496,13 @@ static void act(struct storm_match *match, const struct action *action) {
     case LIGHT:
     case WORSE:
     case BETTER:
+    case NARROW:
+    case WIDE:
+    case SCAN:
+    case SCANNED:
+    case ROUTE:
+    case SHARED_NARROW:
+    case SHARED_WIDE:
     case SPLIT:
     case JOINED:
         change_links(match, action);
@@ -567,9 +587,12 @@ static const struct hc_game *game_of(struct storm_match *match) {
 static struct hc_sim_config sim_config(struct storm_match *match,
                                        const struct hc_allocator *allocator) {
     const struct hc_game *game = game_of(match);
-    if (match->plan->seed % 4 == 1) {
-        unsigned tick_rate = (unsigned)storm_match_get(match, STORM_tick_rate);
-        storm_varied_game_init(&match->varied, game, match->plan->seed, tick_rate);
+    struct storm_varying varying = {.seed = match->plan->seed,
+                                    .tick_rate = (unsigned)storm_match_get(match, STORM_tick_rate),
+                                    .fields = match->plan->seed % 4 == 1,
+                                    .flags = storm_match_get(match, STORM_flags) != 0};
+    if (varying.fields || varying.flags) {
+        storm_varied_game_init(&match->varied, game, &varying);
         if (game == &match->quick_arena.game) // its address leads to its numbers
             match->quick_arena.game.kinds = match->varied.kinds;
         else
@@ -600,6 +623,9 @@ static struct hc_sim_config sim_config(struct storm_match *match,
     if (config.host.snapshot_rate > config.host.tick_rate)
         config.host.snapshot_rate = config.host.tick_rate;
     config.host.allocator = allocator;
+    config.shares = storm_match_get(match, STORM_shared) != 0;
+    config.shared_up = storm_links_shared(match, true);
+    config.shared_down = storm_links_shared(match, false);
     return config;
 }
 
@@ -624,7 +650,10 @@ static void set_up_client(struct storm_match *match, unsigned i) {
     if (of[STORM_C_same_user] != 0)
         setup->user = (uint64_t)(i + 1) << 32;
     setup->clock_offset_us = (uint64_t)of[STORM_C_clock_offset_s] * 1000000;
+    if (of[STORM_C_sleeps] != 0)
+        setup->clock_offset_us += ASLEEP_US;
     setup->clock_ppm = (int32_t)of[STORM_C_clock_ppm];
+    setup->frame_us = (uint32_t)of[STORM_C_frame_ms] * 1000;
     setup->keeps_port = of[STORM_C_same_port] != 0;
     struct storm_seat *seat = &match->seats[i];
     seat->allocator = (struct hc_allocator){
@@ -632,7 +661,7 @@ static void set_up_client(struct storm_match *match, unsigned i) {
     setup->config.allocator = &seat->allocator; // used at each ACCEPT alone
     if (match->many != NULL)
         storm_matches_set_up_client(match, i);
-    set_links(match, i);
+    storm_links_set(match, i);
 }
 
 static bool set_up(struct storm_match *match, const struct hc_allocator *allocator) {

@@ -21,31 +21,53 @@ enum {
     STORM_CHECKERS_MAX = 32,
 };
 
+/// The taps of a player's buttons.
+struct storm_taps {
+    unsigned count;   ///< taps since its client's newest connection began
+    unsigned stamped; ///< presses seen in what the client has sent
+    hc_tick head;     ///< the client's head at the newest tap
+    hc_tick end;      ///< ticks before it were sent then, or were over
+};
+
 struct storm_taped {
     size_t size;
     uint8_t bytes[HC_DATAGRAM_MAX]; ///< as it was sent
     uint8_t head[HC_DATA_BODY_AT];  ///< first bytes of the datagram before it was sealed
 };
 
+/// The troubles of links.
+enum storm_trouble {
+    STORM_DARK,       ///< The links of a client lose all.
+    STORM_WORSE,      ///< A client has slower links, which lose more.
+    STORM_DIP,        ///< A client has narrow links.
+    STORM_SCAN,       ///< The links of a client lose all for a moment.
+    STORM_ROUTE,      ///< The links of a client take another way.
+    STORM_SPLIT,      ///< The links of some clients lose all.
+    STORM_SHARED_DIP, ///< The link of all clients is narrower.
+    STORM_TROUBLES
+};
+
 /// One client's part in the match.
 struct storm_seat {
     bool hostile;
-    bool dark_up, dark_down, split, worse;
-    bool leaves;        ///< the client has sent a CLOSE
-    unsigned connects;  ///< with a name
-    uint32_t cid;       ///< of the connection from which it last accepted a DATA
-    hc_tick seen_as_of; ///< newest snapshot looked at
+    bool troubles[STORM_TROUBLES]; ///< troubles of its links
+    bool leaves;                   ///< the client has sent a CLOSE
+    unsigned connects;             ///< with a name
+    uint32_t cid;                  ///< of the connection from which it last accepted a DATA
+    hc_tick seen_as_of;            ///< newest snapshot looked at
     struct storm_received_unit units[STORM_UNITS_MAX];
     struct storm_client_counts counts; ///< of connects that are over
     struct hc_thinker bots[HC_OWN_PLAYERS_MAX];
     size_t bytes; ///< bytes that the client's allocator has given out
     struct hc_allocator allocator;
-    uint64_t jumped_us; ///< when its clock jumped; 0: never
-    uint64_t lost_us;   ///< when the client lost its connection
-    uint64_t denied_us; ///< when the client was denied since, to ask again later; 0: never
+    uint64_t trouble_us; ///< when a trouble last began or ended, or lasts until then
+    uint64_t jumped_us;  ///< when its clock jumped; 0: never
+    uint64_t lost_us;    ///< when the client lost its connection
+    uint64_t denied_us;  ///< when the client was denied since, to ask again later; 0: never
     struct storm_taped tape[STORM_TAPE];
     unsigned taped;
     unsigned stolen; ///< cookies that it was given, to be used from another port
+    struct storm_taps taps[HC_OWN_PLAYERS_MAX];
 };
 
 struct storm_match {
@@ -64,6 +86,7 @@ struct storm_match {
     struct storm_seat *seats;
     unsigned clients;
     uint64_t tick_us;
+    bool shared_dip;    ///< the link that the clients share is narrower
     bool healed, quiet; ///< links are clean, without attacks; no key is pressed
     uint64_t healed_us; ///< time when links were healed
     bool settled;       ///< server and clients must agree at every final tick
@@ -118,6 +141,21 @@ void storm_wrong(struct storm_match *match, const char *oracle, hc_tick tick, un
                                __VA_ARGS__)                                                        \
          : (void)0)
 
+// ---- links --------------------------------------------------------------------------------------
+
+/// Begins or ends a trouble; that of all links with any client.
+void storm_links_trouble(struct storm_match *match, unsigned client, enum storm_trouble trouble,
+                         bool on);
+
+/// The conditions of a client's link, and of the one that all share.
+struct hc_network_sim_config storm_links_of(const struct storm_match *match, unsigned client,
+                                            bool up);
+struct hc_network_sim_config storm_links_shared(const struct storm_match *match, bool up);
+
+/// Sets the conditions of a client's links, and of all links.
+void storm_links_set(struct storm_match *match, unsigned client);
+void storm_links_set_all(struct storm_match *match);
+
 // ---- observe ------------------------------------------------------------------------------------
 
 /// Allocates the checkers' states.
@@ -159,6 +197,9 @@ uint64_t storm_calm_agree_us(const struct storm_match *match);
 
 /// Whether the inputs of a client's players depend on the world that they see.
 bool storm_keys_look(const struct storm_plan *plan, unsigned client);
+
+/// Writes the buttons of an input that a tap presses, all at once. 0: the game has none.
+uint32_t storm_keys_buttons(const struct hc_game *game, uint8_t buttons[static HC_INPUT_MAX]);
 
 /// Writes the input of a client's local player.
 void storm_keys(struct storm_match *match, unsigned client, unsigned index, hc_tick tick,

@@ -281,6 +281,7 @@ static void begin_connection(struct storm_match *match, unsigned client) {
     struct storm_seat *seat = &match->seats[client];
     seat->cid = 0;
     seat->seen_as_of = HC_NO_TICK;
+    memset(seat->taps, 0, sizeof seat->taps);
     storm_units_created(match, client);
 }
 

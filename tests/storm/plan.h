@@ -62,6 +62,12 @@ enum {
     X(talk, 0, 150000, 1, 40, "ticks between messages that games send; 0: they send none")         \
     X(told, 0, 125000, 1, 1, "1: all that the server sends is read, see sent_values.c")            \
     X(tame, 0, 166667, 1, 1, "1: played again without its attacks, which must hurt nobody")        \
+    X(shared, 0, 100000, 1, 3, "the clients share a narrow link: 1 up, 2 down, 3 both ways")       \
+    X(shared_rate, 60000, 1000000, 20000, 250000, "bytes/s of that link")                          \
+    X(shared_queue_ms, 100, 1000000, 20, 500, "of that link")                                      \
+    X(shared_dip_tick, 0, 400000, 1, 400, "when that link is narrower for a while; 0: never")      \
+    X(shared_dip_ms, 1000, 1000000, 500, 3000, "how long")                                         \
+    X(flags, 0, 150000, 1, 1, "1: a field of each kind tells that its entity has teleported")      \
     X(matches, 0, 200000, 2, 5, "on the server's port, see matches.h; 0: one world")               \
     X(restarts, 0, 600000, 1, 3, "of a port with matches: to one world, and to matches again")
 
@@ -111,6 +117,20 @@ enum {
     X(worse_ms, 500, 1000000, 50, 3000, "how long")                                                \
     X(worse_latency_ms, 0, 1000000, 0, 300, "more latency each way")                               \
     X(worse_loss, 0, 1000000, 0, 600, "at least, in a thousand")                                   \
+    X(dip_tick, 0, 150000, 1, 450, "when its links are narrow for a while; 0: never")              \
+    X(dip_ms, 1000, 1000000, 500, 3000, "how long")                                                \
+    X(dip_rate, 1000, 300000, 1000, 8000, "bytes/s meanwhile")                                     \
+    X(dip_queue, 65536, 700000, 1500, 65535, "bytes before such a link")                           \
+    X(dip_ways, 3, 500000, 1, 2, "1: up, 2: down, 3: both")                                        \
+    X(scan_ms, 0, 80000, 20, 200, "for which its links lose all, again and again, as in a scan")   \
+    X(scan_every_ms, 10000, 900000, 1000, 9000, "from one such scan to the next")                  \
+    X(route_tick, 0, 120000, 1, 450, "when its way becomes longer or shorter; 0: never")           \
+    X(route_ms, 40, 900000, -100, 100, "by which it is longer, one way")                           \
+    X(route_ways, 3, 400000, 1, 2, "1: up, 2: down, 3: both")                                      \
+    X(frame_ms, 0, 120000, 8, 60, "of its frames: one advance each; 0: whenever one is due")       \
+    X(tap_ticks, 0, 250000, 30, 90,                                                                \
+      "between taps of its buttons, pressed and released within a tick; 0: its keys press them")   \
+    X(sleeps, 0, 300000, 1, 1, "1: its clock stands nearly still while it does nothing")           \
     X(clock_offset_s, 0, 500000, 1, 100000, "what its clock shows at the beginning")               \
     X(clock_ppm, 0, 400000, -500, 500, "by which its clock is fast")                               \
     X(jump_tick, 0, 80000, 1, 400, "when its clock jumps; 0: never")                               \

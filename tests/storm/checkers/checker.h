@@ -64,9 +64,10 @@ extern const struct storm_checker storm_check_truth, storm_check_steps, storm_ch
     storm_check_own_inputs, storm_check_replay, storm_check_messages, storm_check_sessions,
     storm_check_rate, storm_check_paths, storm_check_refusals, storm_check_bounds, storm_check_time,
     storm_check_liveness, storm_check_shown, storm_check_game_events, storm_check_counters,
-    storm_check_unreliable, storm_check_names;
+    storm_check_unreliable, storm_check_names, storm_check_taps, storm_check_offered,
+    storm_check_recovery;
 
-enum { STORM_CHECKERS = 21 };
+enum { STORM_CHECKERS = 24 };
 
 /// All of them.
 extern const struct storm_checker *const storm_checkers[STORM_CHECKERS];

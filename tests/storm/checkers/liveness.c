@@ -99,7 +99,8 @@ static void check_in_step(struct storm_match *match, unsigned client,
     // An automatic lead is anything from its minimum on, and may be changing.
     int64_t least = storm_client_get(match, client, STORM_C_lead) -
                     storm_client_get(match, client, STORM_C_lead_max);
-    if (off < (least < 0 ? least : 0) - off_ticks(match) || off > off_ticks(match))
+    int64_t frame = ticks_of(match, ms(match, client, STORM_C_frame_ms));
+    if (off < (least < 0 ? least : 0) - frame - off_ticks(match) || off > off_ticks(match))
         storm_fail(match->verdict, STORM_STUCK, "in-step", server,
                    "client %u is %ld ticks off: at tick %u with the server at %u", client,
                    (long)off, hc_timeline_head(hc_client_timeline(core)), server);
@@ -111,7 +112,9 @@ static void check_fresh(struct storm_match *match, const struct storm_conn *conn
     const struct storm_seat *seat = &match->seats[conn->seat];
     hc_tick server = storm_match_head(match);
     uint32_t wait = storm_calm_wait_ticks(match);
-    uint32_t old = ticks_of(match, ms(match, conn->seat, STORM_C_down_latency_ms)) + wait;
+    uint32_t old = ticks_of(match, ms(match, conn->seat, STORM_C_down_latency_ms) +
+                                       ms(match, conn->seat, STORM_C_frame_ms)) +
+                   wait;
     if (hc_server_stats(hc_sim_host(match->sim))->snapshots_held_back > 0)
         old += ticks_of(match, HELD_US);
     if (as_of + old + 1 < server)
