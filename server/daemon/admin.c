@@ -31,6 +31,7 @@ enum {
     UNSENT_MAX = 1 << 24, ///< bytes of answers that all readers together may leave unread
     SLOW_MS = 5000,       ///< a slower change of a file is logged
     ADDRESS_MAX = 160,
+    DRAIN_MAX_S = 86400,
 };
 
 /// A request that waits for the workers or for a file.
@@ -138,7 +139,7 @@ static void on_ready(struct hc_sv_admin *admin, struct evhttp_request *request, 
     (void)none;
     if (hc_sv_control_is_ready(admin->control))
         hc_sv_http_reply(request, HTTP_OK, "ready");
-    else if (admin->control->stopping)
+    else if (admin->control->stopping || atomic_load(&admin->control->drains))
         hc_sv_http_reply(request, HTTP_SERVUNAVAIL, "the server ends");
     else
         hc_sv_http_reply(request, HTTP_SERVUNAVAIL,
@@ -352,6 +353,15 @@ static void on_rate(struct hc_sv_admin *admin, struct evhttp_request *request, u
         hc_sv_http_reply(request, HTTP_BADREQUEST, "hz must be at most --tick-rate");
 }
 
+static void on_drain(struct hc_sv_admin *admin, struct evhttp_request *request, uint64_t seconds) {
+    if (seconds > DRAIN_MAX_S) {
+        hc_sv_http_reply(request, HTTP_BADREQUEST, "seconds must be at most 86400");
+        return;
+    }
+    hc_sv_control_drain(admin->control, seconds);
+    hc_sv_http_reply(request, 202, "nobody is admitted, and the server ends once nobody plays");
+}
+
 static void on_restart(struct hc_sv_admin *admin, struct evhttp_request *request, uint64_t none) {
     (void)none;
     hc_sv_http_reply(request, 202, "the server ends, and its clients come back");
@@ -367,7 +377,8 @@ static answer *const answers[HC_SV_ADMIN_COMMAND_COUNT] = {
     [HC_SV_ADMIN_HEALTHZ] = on_health,     [HC_SV_ADMIN_READYZ] = on_ready,
     [HC_SV_ADMIN_KICK] = on_kick,          [HC_SV_ADMIN_BAN] = on_ban,
     [HC_SV_ADMIN_UNBAN] = on_unban,        [HC_SV_ADMIN_RELOAD] = on_reload,
-    [HC_SV_ADMIN_SNAPSHOT_RATE] = on_rate, [HC_SV_ADMIN_RESTART] = on_restart,
+    [HC_SV_ADMIN_SNAPSHOT_RATE] = on_rate, [HC_SV_ADMIN_DRAIN] = on_drain,
+    [HC_SV_ADMIN_RESTART] = on_restart,
 };
 
 /// The command of the path; HC_SV_ADMIN_COMMAND_COUNT: there is none.

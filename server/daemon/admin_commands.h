@@ -23,6 +23,8 @@
     X(SNAPSHOT_RATE, "snapshot-rate", POST, "hz",                                                  \
       "Send each client so many snapshots a second until the next reload that sets another "       \
       "number; 0: one each tick")                                                                  \
+    X(DRAIN, "drain", POST, "seconds",                                                             \
+      "Admit nobody any more, and end the server once nobody plays, or after so many seconds")     \
     X(RESTART, "restart", POST, "",                                                                \
       "End the server as on SIGUSR2: its clients come back to the server that is started next")
 

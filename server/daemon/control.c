@@ -374,7 +374,7 @@ bool hc_sv_control_is_ready(const struct hc_sv_control *control) {
     for (unsigned number = 1; number <= control->options->matches; number++)
         if (!hc_sv_control_match_hangs(control, number) &&
             !atomic_load(&hc_sv_worker_match(control->workers, number)->refuses))
-            return !control->stopping;
+            return !control->stopping && !atomic_load(&control->drains);
     return false;
 }
 
@@ -397,6 +397,30 @@ void hc_sv_control_stop(struct hc_sv_control *control, const char *why, bool res
     for (unsigned i = 0; i < workers; i++)
         hc_sv_mailbox_order(&control->workers[i].mailbox, &orders);
     end_if_over(control);
+}
+
+void hc_sv_control_drain(struct hc_sv_control *control, uint64_t seconds) {
+    unsigned clients = 0;
+    if (control->stopping)
+        return;
+    for (unsigned i = 0; i < control->options->workers; i++)
+        clients += hc_sv_worker_clients(&control->workers[i]);
+    atomic_store(&control->drains, true);
+    control->drained_us = hc_clock_us() + seconds * SECOND_US;
+    hc_sv_log_event(
+        control->log, HC_SV_LOG_INFO, "draining",
+        json_pack("{s:I, s:i}", "seconds", (json_int_t)seconds, "clients", (int)clients));
+}
+
+/// Stops a daemon that drains once it has no session, or no more time.
+static void end_drain(struct hc_sv_control *control, uint64_t now) {
+    unsigned sessions = 0;
+    if (!atomic_load(&control->drains) || control->stopping)
+        return;
+    for (unsigned i = 0; i < control->options->workers; i++)
+        sessions += hc_sv_worker_sessions(&control->workers[i]);
+    if (sessions == 0 || now >= control->drained_us)
+        hc_sv_control_stop(control, "drained", false);
 }
 
 void hc_sv_control_end(struct hc_sv_control *control) {
@@ -471,6 +495,7 @@ static void on_check(evutil_socket_t descriptor, short events, void *context) {
     }
     for (unsigned number = 1; number <= control->options->matches; number++)
         check_maker(control, number, now);
+    end_drain(control, now);
     control->stop_checks += control->stopping;
     log_second(control, now);
     hc_sv_log_advance(control->log);

@@ -37,6 +37,8 @@ struct hc_sv_control {
     struct event *ticked;       ///< --ticks of several matches are over
     struct event *unanswered;   ///< a report waits no longer for the workers
     struct hc_sv_reload reload; ///< opened by the caller
+    atomic_bool drains;         ///< no user without a session is admitted
+    uint64_t drained_us;        ///< when a drain ends at the latest
     bool stopping;
     unsigned stop_checks;               ///< since then
     struct hc_sv_status placed;         ///< the log lines of the placement
@@ -79,6 +81,10 @@ void hc_sv_control_run(struct hc_sv_control *control);
 /// daemon `restarts`. `why` is for the log. Again: nothing more.
 void hc_sv_control_stop(struct hc_sv_control *control, const char *why, bool restarts);
 
+/// Admits nobody without a session any more, and stops once there is no session, or after
+/// `seconds`. Again: with other seconds.
+void hc_sv_control_drain(struct hc_sv_control *control, uint64_t seconds);
+
 /// Ends all workers at once, without closing their connections.
 void hc_sv_control_end(struct hc_sv_control *control);
 
@@ -108,8 +114,8 @@ bool hc_sv_control_has_published(const struct hc_sv_control *control, unsigned i
 /// Whether the loops of all workers turn, and no call into a match hangs.
 bool hc_sv_control_is_healthy(struct hc_sv_control *control);
 
-/// Whether clients may join: the daemon does not end, and at least one match neither hangs nor
-/// refuses joins because it is overloaded. A full one counts, because its clients play.
+/// Whether clients may join: the daemon neither ends nor drains, and at least one match neither
+/// hangs nor refuses joins because it is overloaded. A full one counts, because its clients play.
 bool hc_sv_control_is_ready(const struct hc_sv_control *control);
 
 /// Frees all but the workers.

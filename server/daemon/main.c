@@ -153,6 +153,7 @@ static void prepare_setting(struct daemon *daemon) {
     daemon->setting.log = &daemon->log;
     daemon->setting.placement_lock = &daemon->placement_lock;
     daemon->setting.wall_clock = &daemon->wall_clock;
+    daemon->setting.drains = &daemon->control.drains;
     hc_sv_wall_clock_open(&daemon->wall_clock);
     pthread_mutex_init(&daemon->placement_lock, NULL);
     daemon->setting.game = *options->plugin.game;

@@ -26,6 +26,15 @@ enum {
 
 // ---- The server ---------------------------------------------------------------------------------
 
+/// Decides about a user without a session.
+static enum hc_deny_reason admit(void *context, const struct hc_server_user *user,
+                                 const struct hc_address *from) {
+    atomic_bool *drains = context;
+    (void)user;
+    (void)from;
+    return atomic_load_explicit(drains, memory_order_relaxed) ? HC_DENY_SHUTDOWN : 0;
+}
+
 /// The configuration of the server of a match. The only one has the port for itself, and takes
 /// tickets of any match: of a daemon that had several before.
 static struct hc_server_config config_of(const struct hc_sv_match_setting *setting,
@@ -38,6 +47,8 @@ static struct hc_server_config config_of(const struct hc_sv_match_setting *setti
     config.rule_hash = options->plugin.rule_hash;
     hc_sv_options_configure(settings, number, &config);
     config.keys = *keys;
+    config.admit = admit;
+    config.admit_context = setting->drains;
     if (!shares_port)
         return config;
     config.match = number;
@@ -235,7 +246,8 @@ void hc_sv_match_log_events(struct hc_sv_match *match) {
         return;
     atomic_store_explicit(&match->clients, hc_server_clients(match->server), memory_order_relaxed);
     match->idle = match->idle && match->report.host->joins == 0;
-    if (hc_server_sessions(match->server, NULL, 0) > 0)
+    atomic_store(&match->sessions, hc_server_sessions(match->server, NULL, 0));
+    if (atomic_load(&match->sessions) > 0)
         match->empty_us = 0;
     else if (match->empty_us == 0)
         match->empty_us = hc_clock_us();

@@ -35,6 +35,7 @@ struct hc_sv_match_setting {
     uint64_t began_us;                            ///< of the daemon's clock of ticks
     struct hc_sv_wall_clock *wall_clock;          ///< by which tokens expire
     struct hc_sv_watchdog *watchdog;              ///< NULL: there is none
+    atomic_bool *drains;                          ///< true: no user without a session is admitted
 };
 
 /// The counts of a match, of all its worlds, as the report has them.
@@ -80,6 +81,7 @@ struct hc_sv_match {
     struct hc_sv_status status;
     atomic_bool refuses;             ///< joins, because it is overloaded, as the placement knows
     atomic_uint clients;             ///< connected now
+    atomic_uint sessions;            ///< connected or lingering
     struct hc_sv_published counts;   ///< a struct hc_sv_match_counts
     uint64_t published_us;           ///< when they were published
     struct hc_server_client *listed; ///< [listed_count] clients for --admin; NULL without it

@@ -751,3 +751,10 @@ unsigned hc_sv_worker_clients(const struct hc_sv_worker *worker) {
         count += atomic_load_explicit(&worker->matches[i].clients, memory_order_relaxed);
     return count;
 }
+
+unsigned hc_sv_worker_sessions(const struct hc_sv_worker *worker) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < worker->count; i++)
+        count += atomic_load_explicit(&worker->matches[i].sessions, memory_order_relaxed);
+    return count;
+}

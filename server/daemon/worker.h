@@ -159,3 +159,6 @@ void hc_sv_worker_close(struct hc_sv_worker *worker);
 
 /// The number of connected clients; from any thread.
 unsigned hc_sv_worker_clients(const struct hc_sv_worker *worker);
+
+/// The number of clients that are connected or linger; from any thread.
+unsigned hc_sv_worker_sessions(const struct hc_sv_worker *worker);

@@ -162,7 +162,7 @@ check "four users play" await shows "$work/orders.err" " joined " 4
 check "hindcastctl shows the status" exits 0 status
 check "which names them" status_is '{x["client_id"] for x in c} == {"1", "2", "3", "4"}'
 check "and its help names each command" sh -c "'$bin/hindcastctl' --help >'$work/help' &&
-    for c in status metrics healthz readyz kick ban unban reload snapshot-rate restart; do grep -q \"^ *\$c\" '$work/help' || exit 1; done"
+    for c in status metrics healthz readyz kick ban unban reload snapshot-rate drain restart; do grep -q \"^ *\$c\" '$work/help' || exit 1; done"
 check "a wrong command" exits 2 dance
 check "a wrong number" exits 2 kick -- -1
 check "a number too many" exits 2 reload 1
@@ -207,4 +207,36 @@ check "ends the server with a good verdict" good orders
 check "and lets its clients come back" shows "$work/players.err" "the server restarts" 1
 kill -TERM "$players"
 finish "$players"
+
+# A drain: those who play go on, and nobody joins.
+serve_with drains --key-file "$work/keys" --port 0 --matches 2 --admin 127.0.0.1:0 --log-format text
+drains=$pid
+await opened
+"$bin/hindcastd" token --key-file "$work/keys" --client-id 5 >"$work/five.token"
+"$bin/hindcastd" token --key-file "$work/keys" --client-id 6 >"$work/six.token"
+start five hindcast-bot --connect "127.0.0.1:$port" --token "$work/five.token"
+five=$pid
+check "a user plays" await grep -q " joined .*user=5" "$work/drains.err"
+check "a server drains" exits 0 drain 600
+check "it is not ready any more" is 503 admin code /readyz
+check "but healthy" is 200 admin code /healthz
+start six hindcast-bot --connect "127.0.0.1:$port" --token "$work/six.token"
+check "another user is denied" await grep -q " denied reason=shutdown" "$work/drains.err"
+finish "$pid"
+check "who plays goes on" status_is 'sum(len(x["clients"]) for x in m) == 1'
+kill -TERM "$five"
+finish "$five"
+finish "$drains"
+check "when nobody plays, the server ends" grep -q " stopping reason=drained clients=0" "$work/drains.err"
+serve late --admin 127.0.0.1:0
+late=$pid
+await opened
+start stays hindcast-bot --connect "127.0.0.1:$port"
+stays=$pid
+check "a user plays there" await grep -q " joined " "$work/late.err"
+check "a server drains for a second" exits 0 drain 1
+finish "$late"
+check "then it ends although somebody plays" grep -q " stopping reason=drained clients=1" "$work/late.err"
+finish "$stays"
+check "who is told" grep -q "the server is shutting down" "$work/stays.err"
 end
