@@ -141,3 +141,4 @@ void attack_kill(struct attack *attack);
 void attack_matches(struct attack *attack);
 void attack_daemon_log(struct attack *attack);
 void attack_admin(struct attack *attack);
+void attack_admin_face(struct attack *attack);

@@ -1,5 +1,5 @@
 /// Attacks on a real daemon: floods, kill -9, hostile names in its log, and requests to its token
-/// port.
+/// port and its admin face.
 #define _GNU_SOURCE // memmem, getloadavg
 
 #include "common/programs/clock.h"
@@ -9,10 +9,12 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 enum {
@@ -509,7 +511,22 @@ void attack_matches(struct attack *attack) {
 
 enum { IDLE = 500, ANSWER_MAX = 1 << 16 };
 
+static int dial_admin(const struct loopback_server *server) {
+    struct timeval patience = {.tv_sec = 60}; // only ends a wait that hangs
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    snprintf(to.sun_path, sizeof to.sun_path, "%.90s/admin", server->directory);
+    if (connect(descriptor, (struct sockaddr *)&to, sizeof to) == 0)
+        return descriptor;
+    close(descriptor);
+    return -1;
+}
+
+/// A connection to the admin face, if there is one, or else to the token port; -1: none.
 static int dial(const struct loopback_server *server) {
+    if (server->admin)
+        return dial_admin(server);
     struct timeval patience = {.tv_sec = 60}; // only ends a wait that hangs
     struct sockaddr_in to = {.sin_family = AF_INET,
                              .sin_port = htons(server->port),
@@ -672,6 +689,91 @@ void attack_admin(struct attack *attack) {
                   "missed",
                   IDLE, slip, (long long)late, (long long)count_of(report, "ticks_missed"));
     attack_require_none(attack, sizeof requests / sizeof requests[0]);
+    json_decref(report);
+    loopback_destroy_clients(&crowd);
+    loopback_remove_files(&server);
+}
+
+/// Requests without the password, whose answer is none of these. Status 0: any other one.
+static const struct {
+    const char *pattern;
+    size_t filling;
+    unsigned status;
+} orders[] = {
+    {"GET /status HTTP/1.1\r\nHost: localhost\r\n\r\n", 0, 401},
+    {"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", 0, 401},
+    {"GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n", 0, 401},
+    {"GET /../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", 0, 401},
+    {"POST /restart HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", 0, 401},
+    {"POST /kick HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6\r\n\r\nuser=1", 0, 401},
+    {"POST /drain HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nseconds=0", 0, 401},
+    {"GET /status HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic YWRtaW46\r\n\r\n", 0, 401},
+    {"GET /status HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic *\r\n\r\n", 7000, 401},
+    {"GET /status HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer *\r\n\r\n", 32, 401},
+    {"GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n", 0, 403},
+    {"GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", 0, 403},
+    {"GET /healthz HTTP/1.0\r\n\r\n", 0, 403},
+    {"POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", 0, 405},
+    {"PUT /restart HTTP/1.1\r\nHost: localhost\r\n\r\n", 0, 0},
+    {"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: *\r\n\r\n", 9000, 0},
+    {"POST /kick HTTP/1.1\r\nHost: localhost\r\nContent-Length: 70000\r\n\r\n*", 70000, 413},
+    {"POST /kick HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n*",
+     70000, 0},
+    {"\x16\x03\x01\x02", 0, 0},
+};
+
+/// Tries as many passwords; each is refused.
+static void try_passwords(struct attack *attack, struct loopback_clients *crowd, unsigned count) {
+    static char answer[ANSWER_MAX];
+    for (unsigned i = 0; i < count; i++) {
+        char credentials[64], base64[128], request[256];
+        int size = snprintf(credentials, sizeof credentials, "admin:%048u", i);
+        sodium_bin2base64(base64, sizeof base64, (const uint8_t *)credentials, (size_t)size,
+                          sodium_base64_VARIANT_ORIGINAL);
+        size = snprintf(request, sizeof request,
+                        "POST /restart HTTP/1.0\r\nHost: localhost\r\nContent-Length: 0\r\n"
+                        "Authorization: Basic %s\r\n\r\n",
+                        base64);
+        unsigned status = ask(crowd->server, request, (size_t)size, answer);
+        attack_try(attack, status / 100 == 2);
+        attack_require(attack, status == 401, "password %u is answered by %u", i, status);
+        if (i % 20 == 0)
+            loopback_run(crowd, 1000);
+    }
+}
+
+void attack_admin_face(struct attack *attack) {
+    enum { PLAY = 4, PASSWORDS = 2000, ORDERS = sizeof orders / sizeof orders[0] };
+    struct loopback_server server = {.program = attack->daemon, .clients = PLAY, .admin = true};
+    static struct loopback_clients crowd;
+    static char answer[ANSWER_MAX];
+    crowd = (struct loopback_clients){.server = &server};
+    if (!loopback_start(attack, &server, 0))
+        return;
+    join_users(attack, &crowd, PLAY, TOKEN_LIFE_S);
+    attack_require(attack, loopback_await(&crowd, PLAY), "the clients do not play");
+    for (unsigned i = 0; i < ORDERS; i++) {
+        unsigned status = ask_as(&server, orders[i].pattern, orders[i].filling, answer);
+        attack_try(attack, status / 100 == 2);
+        attack_require(attack, orders[i].status == 0 || status == orders[i].status,
+                       "request %u is answered by %u", i, status);
+        loopback_run(&crowd, SECOND_US / 100);
+    }
+    try_passwords(attack, &crowd, PASSWORDS);
+    loopback_run(&crowd, SECOND_US / 10);
+    idle_beside(attack, &server, &crowd);
+    unsigned health =
+        ask_as(&server, "GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n", 0, answer);
+    attack_require(attack, health == 200, "beside them /healthz is answered by %u", health);
+    unsigned playing = loopback_playing(&crowd);
+    attack_require(attack, playing == PLAY, "only %u of %d play", playing, PLAY);
+    json_t *report = loopback_stop(attack, &server);
+    double slip = slip_ms(report);
+    bool in_time = loopback_machine_is_busy(&crowd) || slip < SLIP_BOUND_MS * TIMES_MAX;
+    attack_require(attack, slip >= 0 && in_time, "ticks slip by %.1f ms", slip);
+    attack_effect(attack, "beside %d passwords and %d idle connections tick slip p99 %.2f ms",
+                  PASSWORDS, IDLE, slip);
+    attack_require_none(attack, ORDERS + PASSWORDS);
     json_decref(report);
     loopback_destroy_clients(&crowd);
     loopback_remove_files(&server);

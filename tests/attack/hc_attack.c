@@ -181,6 +181,9 @@ static const struct attack_row rows[] = {
      attack_daemon_log},
     {"admin-port", ATTACK_SOCKETS,
      "the token port gives no token to web pages and strangers, and delays no tick", attack_admin},
+    {"admin-face", ATTACK_SOCKETS,
+     "nobody without the password reads or orders anything, and no request delays a tick",
+     attack_admin_face},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0], ONLY_MAX = 64, NAME_WIDTH = 15 };

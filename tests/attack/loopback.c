@@ -41,19 +41,40 @@ static void path_of(const struct loopback_server *server, const char *file,
     snprintf(path, LOOPBACK_PATH_MAX + 16, "%s/%s", server->directory, file);
 }
 
+/// Creates a file that only this user may read, for writing; NULL: failed.
+static FILE *create_file(const struct loopback_server *server, const char *name) {
+    char path[LOOPBACK_PATH_MAX + 16];
+    path_of(server, name, path);
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    return descriptor < 0 ? NULL : fdopen(descriptor, "w");
+}
+
+/// Writes the configuration: the admin face, if there is one, with a random password.
+static bool prepare_config(const struct loopback_server *server) {
+    uint8_t random[24];
+    char hex[2 * sizeof random + 1];
+    FILE *password = create_file(server, "password"), *config = create_file(server, "config");
+    if (password == NULL || config == NULL)
+        return false;
+    randombytes_buf(random, sizeof random);
+    fprintf(password, "%s\n", sodium_bin2hex(hex, sizeof hex, random, sizeof random));
+    if (server->admin)
+        fprintf(config, "admin = unix:%s/admin\nadmin-password-file = %s/password\n",
+                server->directory, server->directory);
+    return fclose(password) == 0 && fclose(config) == 0;
+}
+
 /// A directory of its own with the key file in it.
 static bool prepare(struct loopback_server *server) {
     struct hc_token_ring ring = hc_endpoint_token_ring();
-    char path[LOOPBACK_PATH_MAX + 16], hex[2 * HC_TOKEN_KEY_SIZE + 1];
+    char hex[2 * HC_TOKEN_KEY_SIZE + 1];
     if (server->directory[0] != 0)
         return true;
     snprintf(server->directory, sizeof server->directory, "/tmp/hc_attack.XXXXXX");
     if (mkdtemp(server->directory) == NULL)
         return false;
-    path_of(server, "keys", path);
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
-    if (file == NULL)
+    FILE *file = create_file(server, "keys");
+    if (file == NULL || !prepare_config(server))
         return false;
     sodium_bin2hex(hex, sizeof hex, ring.keys[0].key, sizeof ring.keys[0].key);
     fprintf(file, "%u %s\n", ring.keys[0].id, hex);
@@ -63,20 +84,21 @@ static bool prepare(struct loopback_server *server) {
 /// In the child: becomes the server.
 static void become(const struct loopback_server *server, uint16_t port, int out) {
     char port_text[8], clients[16], matches[16], keys[LOOPBACK_PATH_MAX + 16],
-        report[LOOPBACK_PATH_MAX + 16], log[LOOPBACK_PATH_MAX + 16];
+        report[LOOPBACK_PATH_MAX + 16], log[LOOPBACK_PATH_MAX + 16], config[LOOPBACK_PATH_MAX + 16];
     snprintf(port_text, sizeof port_text, "%u", port);
     snprintf(clients, sizeof clients, "%u", server->clients);
     snprintf(matches, sizeof matches, "%u", server->matches > 1 ? server->matches : 1);
     path_of(server, "keys", keys);
     path_of(server, "report", report);
     path_of(server, "log", log);
+    path_of(server, "config", config);
     int descriptor = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (descriptor < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(descriptor, STDERR_FILENO) < 0)
         _exit(127);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     execl(server->program, "hindcastd", "--bind", "127.0.0.1", "--port", port_text, "--max-clients",
           clients, "--matches", matches, "--workers", server->matches > 1 ? "2" : "1", "--seed",
-          "1", "--json", report, "--log-format", server->format,
+          "1", "--json", report, "--log-format", server->format, "--config", config,
           server->dev ? "--dev" : "--key-file", server->dev ? (char *)NULL : keys, (char *)NULL);
     _exit(127);
 }
@@ -163,7 +185,7 @@ json_t *loopback_stop(struct attack *attack, struct loopback_server *server) {
 }
 
 void loopback_remove_files(struct loopback_server *server) {
-    static const char *const files[] = {"keys", "report", "log"};
+    static const char *const files[] = {"keys", "report", "log", "password", "config", "admin"};
     char path[LOOPBACK_PATH_MAX + 16];
     loopback_kill(server);
     for (unsigned i = 0; server->directory[0] != 0 && i < sizeof files / sizeof files[0]; i++) {

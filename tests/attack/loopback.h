@@ -20,7 +20,9 @@ struct loopback_server {
     pid_t pid; ///< 0: it does not run
     int out;   ///< standard output of the server, while it runs
     uint16_t port;
-    bool dev; ///< the server issues tokens; else it has the keys of hc_endpoint_token_ring
+    bool dev;   ///< the server issues tokens; else it has the keys of hc_endpoint_token_ring
+    bool admin; ///< the server has an admin face at the Unix socket `admin` of its folder, with a
+                ///< password that nobody knows
     const char *program; ///< hindcastd
     const char *format;  ///< of its log
     unsigned clients;
