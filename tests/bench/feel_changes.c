@@ -32,10 +32,12 @@ static void print_row(const struct hc_path_result *result, json_t *json) {
 bool feel_changes(json_t *json) {
     struct hc_path_result result;
     bool near = true;
-    printf("one of 4 walkers, ahead, 50 ms +- 3 each way. Input delay and lead together, in ticks; "
-           "ms from the change until\nthey are right within a tick, and until the last late input, "
-           "each beside what it must be at most; late, forced, refused and "
-           "lost inputs of all\n");
+    printf(
+        "one of 4 walkers, ahead, 50 ms +- 3 each way. Input delay and lead together, in ticks; "
+        "ms from the change until\nthey are right within a tick (those that rise: not too little), "
+        "and until the last late input, "
+        "each beside what it must be at most; late, forced, refused and "
+        "lost inputs of all\n");
     printf("%-28s %6s %5s %6s | %5s %5s | %5s %5s | %6s %6s %6s %6s %6s\n", "", "before", "most",
            "after", "right", "must", "late", "must", "late", "forced", "refus.", "lost", "jumps");
     for (unsigned i = 0; i < HC_PATH_CHANGES; i++) {

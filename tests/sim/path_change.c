@@ -77,10 +77,6 @@ static void frame(void *context, struct hc_sim *sim, uint64_t us) {
         hc_sim_set_link(sim, CHANGED, &up, &down);
 }
 
-static bool near(uint32_t a, uint32_t b) {
-    return a <= b + 1 && b <= a + 1;
-}
-
 bool hc_path_change_play(enum hc_path_change kind, struct hc_path_result *result) {
     static struct hc_feel_result feel;
     static struct disturbance disturbance;
@@ -110,7 +106,8 @@ bool hc_path_change_play(enum hc_path_change kind, struct hc_path_result *result
     for (uint32_t f = begin; f <= end; f++) {
         uint64_t since_us = (uint64_t)(f > done ? f - done : 0) * HC_FEEL_FRAME_US;
         result->most = disturbance.sum[f] > result->most ? disturbance.sum[f] : result->most;
-        if (!near(disturbance.sum[f], right))
+        if (disturbance.sum[f] + 1 < right ||
+            ((change->falls || change->ends) && disturbance.sum[f] > right + 1))
             result->right_us = since_us + HC_FEEL_FRAME_US;
         if (disturbance.late[f] != disturbance.late[f - 1])
             result->late_us = since_us;

@@ -30,7 +30,8 @@ struct hc_path_result {
     const char *name;
     uint32_t before, after; ///< Input delay and lead together, ticks: before, and 10 s later.
     uint32_t most;          ///< The most of them meanwhile.
-    /// From then on they were within a tick of `after`; of `before` if the path is as before.
+    /// From then on they were no less than a tick below `after`; nor more than a tick above it if
+    /// they must fall. Of `before` instead, in both ways, if the path is as before.
     uint64_t right_us;
     uint64_t late_us;  ///< The last input that came late; 0: none did.
     uint64_t bound_us; ///< The most that `right_us` may be.
