@@ -101,6 +101,23 @@ START_TEST(predicted_walker_neither_freezes_nor_leaps_although_some_datagrams_ta
 }
 END_TEST
 
+START_TEST(events_of_near_clients_are_given_as_early_beside_a_far_one) {
+    enum { NEAR = 5 };
+    struct hc_network_sim_config far = hc_sim_link(200, 20);
+    struct hc_feel_config config = config_of("balanced", 100, 3, 0);
+    config.clients = config.measured = NEAR;
+    config.shoots = true;
+    play(&config);
+    ck_assert_uint_gt(result.shots, 50);
+    uint64_t alone_us = hc_histogram_mean(&result.delivered_us);
+    config.clients++;
+    config.last = &far;
+    play(&config);
+    ck_assert_uint_gt(result.shots, 50);
+    ck_assert_uint_le(hc_histogram_mean(&result.delivered_us), alone_us + TICK_US / 2);
+}
+END_TEST
+
 /// A scan, a longer path, a shorter one, a worse uplink, a slow frame and a suspend.
 START_TEST(delays_are_right_again_soon_after_a_change_and_no_input_is_lost) {
     struct hc_path_result path;
@@ -131,6 +148,7 @@ int main(void) {
         tests, predicted_walker_is_far_off_for_two_ticks_at_most_if_corrections_are_shown_at_once);
     tcase_add_test(tests,
                    predicted_walker_neither_freezes_nor_leaps_although_some_datagrams_take_longer);
+    tcase_add_test(tests, events_of_near_clients_are_given_as_early_beside_a_far_one);
     tcase_add_loop_test(tests, delays_are_right_again_soon_after_a_change_and_no_input_is_lost, 0,
                         HC_PATH_CHANGES);
     suite_add_tcase(suite, tests);
