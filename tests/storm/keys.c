@@ -77,7 +77,8 @@ uint32_t storm_keys_buttons(const struct hc_game *game, uint8_t buttons[static H
 }
 
 /// Taps the buttons: samples between two ticks press them, the newest one shows them released. The
-/// tap before must have been sent: after a stall, stamps go further than the head, and a tap waits.
+/// tap before must have been sent, and inputs of this connection: after a stall, stamps go further
+/// than the head, and a tap waits.
 static void tap(struct storm_match *match, unsigned client, unsigned index, hc_tick tick,
                 uint8_t *input) {
     struct storm_seat *seat = &match->seats[client];
@@ -91,10 +92,11 @@ static void tap(struct storm_match *match, unsigned client, unsigned index, hc_t
     for (unsigned i = 0; i < game->input_size; i++)
         input[i] &= (uint8_t)~latches[i];
     if (storm_keys_buttons(game, buttons) == 0 || hc_client_state(core) != HC_CLIENT_PLAYING ||
-        conn == NULL || taps->stamped != taps->count || tick < taps->head + every)
+        conn == NULL || conn->first == conn->end || taps->stamped != taps->count ||
+        tick < taps->head + every)
         return;
     taps->head = tick;
-    taps->end = hc_tick_max(conn->end, tick);
+    taps->end = conn->end;
     taps->count++;
     memcpy(pressed, buttons, game->input_size);
     hc_client_set_input(core, index, pressed);

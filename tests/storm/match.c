@@ -361,6 +361,8 @@ static void stall(struct storm_match *match, const struct action *action) {
         hc_sim_freeze_host(match->sim, until_us);
     else
         hc_sim_freeze_client(match->sim, action->client, until_us);
+    if (!host)
+        match->seats[action->client].frozen_us = until_us;
     // Not by all of it: its clock must not go back if it is slow, too.
     if (!host && storm_client_get(match, action->client, STORM_C_sleeps) != 0)
         hc_sim_jump_clock(match->sim, action->client, -(int64_t)(gone_us - gone_us / 1000));
@@ -381,7 +383,7 @@ static void change_knobs(struct storm_match *match, unsigned client) {
     struct hc_client *of = hc_sim_client(match->sim, client);
     int64_t delay = storm_client_delay_max(match, client);
     int64_t lead = storm_client_lead_max(match, client);
-    if (of == NULL)
+    if (of == NULL || hc_sim_now(match->sim) < match->seats[client].frozen_us)
         return;
     struct hc_client_timing timing = {
         .input_delay = draw_knob(match, client, 1, delay),

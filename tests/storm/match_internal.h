@@ -26,7 +26,7 @@ struct storm_taps {
     unsigned count;   ///< taps since its client's newest connection began
     unsigned stamped; ///< presses seen in what the client has sent
     hc_tick head;     ///< the client's head at the newest tap
-    hc_tick end;      ///< ticks before it were sent then, or were over
+    hc_tick end;      ///< ticks before it were sent then
 };
 
 struct storm_taped {
@@ -60,6 +60,7 @@ struct storm_seat {
     struct hc_thinker bots[HC_OWN_PLAYERS_MAX];
     size_t bytes; ///< bytes that the client's allocator has given out
     struct hc_allocator allocator;
+    uint64_t frozen_us;  ///< until when it does nothing
     uint64_t trouble_us; ///< when a trouble last began or ended, or lasts until then
     uint64_t jumped_us;  ///< when its clock jumped; 0: never
     uint64_t lost_us;    ///< when the client lost its connection

@@ -26,6 +26,18 @@ static uint64_t ms(const struct storm_match *match, unsigned client, enum storm_
     return (uint64_t)storm_client_get(match, client, key) * 1000;
 }
 
+/// The longest that narrow links have held datagrams back.
+static uint64_t dips_us(const struct storm_match *match, unsigned client) {
+    uint64_t us = 0;
+    if (storm_client_get(match, client, STORM_C_dip_tick) != 0)
+        us += ms(match, client, STORM_C_dip_ms);
+    if (storm_match_get(match, STORM_shared) != 0)
+        us += (uint64_t)(storm_match_get(match, STORM_shared_dip_ms) +
+                         storm_match_get(match, STORM_shared_queue_ms)) *
+              1000;
+    return us;
+}
+
 static uint32_t ticks_of(const struct storm_match *match, uint64_t us) {
     return (uint32_t)((us + match->tick_us - 1) / match->tick_us);
 }
@@ -155,7 +167,7 @@ static void check_dropped(struct storm_match *match, unsigned client,
     uint64_t timeout_us = (uint64_t)storm_match_get(match, STORM_timeout_ms) * 1000;
     uint64_t since_us = hc_sim_now(match->sim) - conn->dropped_us;
     // A datagram that was on its way then still counts, and waits for a client that does nothing.
-    timeout_us += ms(match, client, STORM_C_stall_ms);
+    timeout_us += ms(match, client, STORM_C_stall_ms) + dips_us(match, client);
     if (since_us > timeout_us + storm_calm_straggle_us(match, client) + match->tick_us * 2)
         storm_fail(match->verdict, STORM_STUCK, "dropped", 0,
                    "client %u plays on %lu ms after the server let go of it", client,
@@ -175,7 +187,8 @@ static void check_silent(struct storm_match *match) {
         const struct storm_conn *conn = &match->conns.conns[i];
         uint64_t silent_us = hc_sim_now(match->sim) - conn->sent_us;
         if (conn->connected && !match->seats[conn->seat].hostile &&
-            silent_us > timeout_us + storm_calm_straggle_us(match, conn->seat) + 2 * match->tick_us)
+            silent_us > timeout_us + dips_us(match, conn->seat) +
+                            storm_calm_straggle_us(match, conn->seat) + 2 * match->tick_us)
             storm_fail(match->verdict, STORM_STUCK, "silent", 0,
                        "the server keeps client %u, which has sent nothing for %lu ms", conn->seat,
                        (unsigned long)(silent_us / 1000));

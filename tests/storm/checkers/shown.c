@@ -14,6 +14,7 @@ enum {
     STREAM = 1000,            ///< random streams from here on are this file's
     LEAP_US = 1000000,        ///< in which a client may come to the tick that is due
     LEAP_FRAMES_US = 6000000, ///< that with long frames
+    GONE_US = 200000,         ///< after which a client has done nothing for a while
     JOIN_SAMPLES = 16,        ///< round trips that a client measures before it knows the time
 };
 
@@ -195,7 +196,8 @@ static void check_position(struct storm_match *match, struct shown *all, unsigne
     }
     if (!newest->any)
         all->measured[client] = hc_client_stats(core)->rtt_us.count;
-    if (!newest->any || newest->jumps != jumps || hc_client_state(core) == HC_CLIENT_STALLED ||
+    if (!newest->any || now_us > newest->at_us + GONE_US || newest->jumps != jumps ||
+        hc_client_state(core) == HC_CLIENT_STALLED ||
         hc_client_stats(core)->rtt_us.count < all->measured[client] + JOIN_SAMPLES)
         all->leapt_us[client] = now_us;
     if (newest->any && position < newest->position)
