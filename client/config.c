@@ -11,12 +11,21 @@
 /// has at least its members.
 enum { CONFIG_SIZE_MIN = offsetof(struct hc_client_config, log_context) + sizeof(void *) };
 
+/// The size from which on delays can be automatic.
+enum { AUTOMATIC_SIZE = offsetof(struct hc_client_config, lead_max) + sizeof(uint32_t) };
+
+/// The preset that is the default.
+static const struct hc_client_timing balanced = {.input_delay_max = 3, .lead_max = 1};
+
 void hc_client_config_init(struct hc_client_config *config, uint32_t size) {
+    bool automatic = size >= AUTOMATIC_SIZE;
     struct hc_client_config whole = {
         .size = size,
         .players = 1,
         .extrapolation = HC_EXTRAPOLATION_STEP,
-        .input_delay = 3,
+        .input_delay = automatic ? balanced.input_delay : balanced.input_delay_max,
+        .input_delay_max = balanced.input_delay_max,
+        .lead_max = balanced.lead_max,
         .prediction_limit = 64,
         .smoothing_us = 50000,
         .timeout_us = HC_TIMEOUT_US,
@@ -30,6 +39,8 @@ bool hc_cl_config_complete(const struct hc_client_config *config, struct hc_clie
     if (config->size < CONFIG_SIZE_MIN || config->size > sizeof *whole)
         return false;
     hc_client_config_init(whole, sizeof *whole);
+    if (config->size < AUTOMATIC_SIZE) // its delays are fixed
+        whole->input_delay_max = whole->lead_max = 0;
     memcpy(whole, config, config->size);
     return true;
 }
@@ -90,11 +101,11 @@ uint32_t hc_cl_config_ahead(const struct hc_client_config *config) {
 }
 
 bool hc_client_timing_preset(const char *name, struct hc_client_timing *timing) {
-    static const struct {
+    const struct {
         const char *name;
         struct hc_client_timing timing;
     } presets[] = {{"rewind", {.input_delay = 0}},
-                   {"balanced", {.input_delay_max = 3}},
+                   {"balanced", balanced},
                    {"ahead", {.input_delay_max = 3, .lead_max = 20}}};
     for (size_t i = 0; i < sizeof presets / sizeof *presets; i++)
         if (strcmp(name, presets[i].name) == 0) {

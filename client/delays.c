@@ -3,6 +3,7 @@
 
 #include "common/elapsed.h"
 #include "common/mark.h"
+#include "proto/limits.h"
 
 enum { SLEW_TICKS = 20 }; ///< in which simulated time gains or loses a tick
 
@@ -21,6 +22,17 @@ static void choose(struct hc_cl_delays *delays, uint32_t sum) {
                                  bounds->input_delay_max);
     delays->lead = within(sum > delays->input_delay ? sum - delays->input_delay : 0, bounds->lead,
                           bounds->lead_max);
+}
+
+/// How long reports cover delays that were in effect before, in ticks.
+static hc_tick mixed_ticks(const struct hc_cl_delays_now *now) {
+    return hc_tick_at_us(HC_MARGIN_WINDOW_US, now->tick_rate);
+}
+
+/// The least sum of both that the reports cover.
+static uint32_t least_covered(const struct hc_cl_delays *delays) {
+    uint32_t sum = delays->input_delay + delays->lead;
+    return delays->mixed_until > 0 ? at_most(delays->before, sum) : sum;
 }
 
 /// Sets the bounds. A maximum below its minimum is the minimum.
@@ -46,16 +58,16 @@ bool hc_cl_delays_begin(struct hc_cl_delays *delays, const struct hc_client_timi
 
 bool hc_cl_delays_allow(struct hc_cl_delays *delays, const struct hc_client_timing *timing,
                         uint32_t future) {
-    uint32_t sum = delays->input_delay + delays->lead;
+    uint32_t before = least_covered(delays);
     bool limited = limit(delays, timing, future);
-    choose(delays, sum);
-    delays->before = at_most(sum, delays->input_delay + delays->lead);
+    choose(delays, delays->input_delay + delays->lead);
+    delays->before = before;
     delays->mixed_until = HC_NO_TICK; // the next report sets it
     delays->calm_us = 0;
     return limited;
 }
 
-/// The ticks that were needed: those that were in effect, and as many as the least margin lacks, or
+/// The ticks that were needed: those that were in effect, and as many as the low margin lacks, or
 /// less those that it has left.
 static uint32_t needed(uint32_t in_effect, int64_t margin_us, uint32_t interval_us) {
     if (margin_us < 0)
@@ -74,11 +86,11 @@ static uint32_t fallen(const struct hc_cl_delays *delays, const struct hc_cl_del
 /// Changes the sum of both to `sum` ticks.
 static void change(struct hc_cl_delays *delays, uint32_t sum, hc_tick as_of,
                    const struct hc_cl_delays_now *now) {
-    uint32_t before = delays->input_delay + delays->lead, lead = delays->lead;
+    uint32_t before = least_covered(delays), lead = delays->lead;
     choose(delays, sum);
     uint32_t slews = lead > delays->lead ? lead - delays->lead : delays->lead - lead;
     delays->before = before;
-    delays->mixed_until = as_of + now->tick_rate + slews * SLEW_TICKS +
+    delays->mixed_until = as_of + mixed_ticks(now) + slews * SLEW_TICKS +
                           2 * (hc_tick_at_us(now->rtt_us, now->tick_rate) + 1);
     delays->calm_us = 0;
     HC_MARK("delays-changed");
@@ -94,9 +106,11 @@ void hc_cl_delays_take(struct hc_cl_delays *delays, const struct hc_cl_margin *m
         return;
     delays->report_us = margin->at_us;
     if (delays->mixed_until == HC_NO_TICK)
-        delays->mixed_until = margin->as_of + now->tick_rate;
-    uint32_t in_effect = margin->as_of < delays->mixed_until ? at_most(delays->before, sum) : sum;
-    int64_t spare_us = hc_offset(HC_CL_DELAYS_SPARE_US, (uint64_t)(int64_t)margin->min_us);
+        delays->mixed_until = margin->as_of + mixed_ticks(now);
+    if (margin->as_of >= delays->mixed_until)
+        delays->mixed_until = 0;
+    uint32_t in_effect = least_covered(delays);
+    int64_t spare_us = hc_offset(HC_CL_DELAYS_SPARE_US, (uint64_t)(int64_t)margin->low_us);
     uint32_t wanted = within(needed(in_effect, spare_us, 1000000 / now->tick_rate), least, most);
     if (wanted > sum) {
         change(delays, wanted, margin->as_of, now);

@@ -1,8 +1,11 @@
 /// Input delay and lead: how far ahead inputs are stamped and the prediction runs, chosen from the
 /// margins of the own inputs where the game leaves a choice.
 ///
-/// Both delays together are the least that would have made no margin of the last second negative.
-/// They rise with a report that shows more to be needed, and fall when less was needed for
+/// Both delays together are the least at which the low margin of the last HC_MARGIN_WINDOW_US would
+/// not have been negative: all inputs but the worst HC_MARGIN_WORST_PERCENT are in time. So a link
+/// that stops for 60 ms every few seconds raises no lead, and the delays change seldom; with the
+/// least margin of a second each of its stops raised the lead by 2 ticks for 4 s.
+/// The delays rise with a report that shows more to be needed, and fall when less was needed for
 /// HC_CL_DELAYS_PROOF_US, the lead by HC_CL_DELAYS_FALL_US at most: if it fell farther, a client
 /// would stand still until its server has caught up. The input delay takes as much as it may, and
 /// the lead the rest; what then remains is rewound. A report also covers inputs that were stamped
@@ -24,11 +27,11 @@ struct hc_cl_delays {
     struct hc_client_timing bounds; ///< The delays that the game allows, as far as the server does.
     uint32_t input_delay;           ///< An input sampled at tick P is stamped P + input_delay.
     uint32_t lead;                  ///< The predicted tick is ahead of the server's by so many.
-    uint32_t before;                ///< The least sum of both until `mixed_until`.
-    hc_tick mixed_until;            ///< Reports made before this server tick cover earlier delays.
-    uint64_t report_us;             ///< The newest report came at this local time; 0: none has.
-    uint64_t calm_us; ///< Less than both was needed since this local time; 0: it is not.
-    uint32_t peak;    ///< The most that was needed since then.
+    uint32_t before;     ///< The least sum of both that reports cover, with `mixed_until`.
+    hc_tick mixed_until; ///< Reports made before this server tick cover earlier delays; 0: none do.
+    uint64_t report_us;  ///< The newest report came at this local time; 0: none has.
+    uint64_t calm_us;    ///< Less than both was needed since this local time; 0: it is not.
+    uint32_t peak;       ///< The most that was needed since then.
 };
 
 /// The time of a report.

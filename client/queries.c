@@ -67,7 +67,7 @@ bool hc_client_recent(const struct hc_client *client, struct hc_client_recent *r
     recent->loss_up_ppm = link->losses.up_ppm;
     recent->loss_down_ppm = hc_cl_losses_down_ppm(&link->connection.received);
     recent->margin_known = link->margin.known;
-    recent->margin_min_us = link->margin.min_us;
+    recent->margin_low_us = link->margin.low_us;
     recent->margin_median_us = link->margin.median_us;
     recent->snapshot_age_us = hc_since(link->newest.at_us, client->advanced_us);
     recent->rtt_min_us = link->trend.rtt_min_us;

@@ -159,7 +159,8 @@ enum {
     HC_MARGIN_UNIT_US = 250,       ///< of a margin, rounded down
     HC_MARGIN_MAX = INT16_MAX,     ///< units of a margin, at most; at least -HC_MARGIN_MAX - 1
     HC_MARGIN_SAMPLES = 256,       ///< margins of a client that its report covers, at most
-    HC_MARGIN_WINDOW_US = 1000000, ///< age of the margins that a report covers, at most
+    HC_MARGIN_WINDOW_US = 2000000, ///< age of the margins that a report covers, at most
+    HC_MARGIN_WORST_PERCENT = 2,   ///< of the margins are below the low one
     HC_MARGIN_REPORT_US = 100000,  ///< from one report of the margin to the next, at most
     /// Heads from the newest back to a correction's baseline.
     HC_SNAPSHOT_CORRECTION_AGE = HC_SNAPSHOT_BASELINE_TICKS,

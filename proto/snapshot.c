@@ -15,7 +15,7 @@ enum {
     HOW_BITS = 2,
     INPUTS_GROUP = 2,     ///< of the ticks before the one shown from which on inputs are sent
     SAMPLES_GROUP = 4,    ///< of the samples of a margin
-    MARGIN_GROUP = 5,     ///< of its minimum, and of the median beyond it
+    MARGIN_GROUP = 5,     ///< of its low figure, and of the median beyond it
     AGE_BITS = 6,         ///< of base - older - 1
     CORRECTION_BITS = 7,  ///< of as_of - baseline - 1
     SENT_GROUP = 3,       ///< group of the lengths of runs of units that are sent again
@@ -73,13 +73,13 @@ static uint32_t get_base_age(struct hc_bits_reader *bits) {
 }
 
 static void put_margin(struct hc_bits_writer *bits, const struct hc_margin *margin) {
-    int32_t min = margin->min, median = margin->median;
-    HC_ASSERT(margin->samples <= HC_MARGIN_SAMPLES && min <= median);
+    int32_t low = margin->low, median = margin->median;
+    HC_ASSERT(margin->samples <= HC_MARGIN_SAMPLES && low <= median);
     hc_bits_put_number(bits, margin->samples, SAMPLES_GROUP);
     if (margin->samples == 0)
         return;
-    hc_bits_put_number(bits, (uint32_t)(min < 0 ? -2 * min - 1 : 2 * min), MARGIN_GROUP);
-    hc_bits_put_number(bits, (uint32_t)(median - min), MARGIN_GROUP);
+    hc_bits_put_number(bits, (uint32_t)(low < 0 ? -2 * low - 1 : 2 * low), MARGIN_GROUP);
+    hc_bits_put_number(bits, (uint32_t)(median - low), MARGIN_GROUP);
 }
 
 static struct hc_margin get_margin(struct hc_bits_reader *bits) {
@@ -88,10 +88,10 @@ static struct hc_margin get_margin(struct hc_bits_reader *bits) {
     if (margin.samples == 0)
         return margin;
     uint32_t zigzag = get_up_to(bits, MARGIN_GROUP, 2 * HC_MARGIN_MAX + 1);
-    int32_t half = (int32_t)(zigzag / 2), min = zigzag % 2 == 0 ? half : -half - 1;
-    uint32_t above = get_up_to(bits, MARGIN_GROUP, (uint32_t)(HC_MARGIN_MAX - min));
-    margin.min = (int16_t)min;
-    margin.median = (int16_t)(min + (int32_t)above);
+    int32_t half = (int32_t)(zigzag / 2), low = zigzag % 2 == 0 ? half : -half - 1;
+    uint32_t above = get_up_to(bits, MARGIN_GROUP, (uint32_t)(HC_MARGIN_MAX - low));
+    margin.low = (int16_t)low;
+    margin.median = (int16_t)(low + (int32_t)above);
     return margin;
 }
 

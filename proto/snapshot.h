@@ -9,7 +9,7 @@
 ///                   number3(A + 1 - tick) for each own player  has_margin:1 [margin]
 ///                   number2(ticks before `tick` from which on inputs are sent)
 ///     base_age   := as_of - base - 1 : 6, or 63:6 number8(as_of - base - 64)
-///     margin     := number4(samples)  [number5(zigzag(min)) number5(median - min)]; without
+///     margin     := number4(samples)  [number5(zigzag(low)) number5(median - low)]; without
 ///     samples
 ///                   nothing follows
 ///     forced     := 1 own:2 number5(tick - first) number3(count - 1) forced   | 0
@@ -61,13 +61,13 @@ enum {
     HC_CHAIN_KEY_SIZE = 16,   ///< bytes
 };
 
-/// The margin of a client's inputs over the last second: how long before its tick began at the
+/// The margin of a client's inputs over HC_MARGIN_WINDOW_US: how long before its tick began at the
 /// server the newest input of a DATA came, negative if it came later. In units of
 /// HC_MARGIN_UNIT_US, rounded down.
 struct hc_margin {
-    uint16_t samples; ///< DATA in that second, [0, HC_MARGIN_SAMPLES]; 0: the margin is unknown
-    int16_t min;      ///< of the least one; 0 without samples
-    int16_t median;   ///< of the lower median, at least `min`; 0 without samples
+    uint16_t samples; ///< DATA in that time, [0, HC_MARGIN_SAMPLES]; 0: the margin is unknown
+    int16_t low;      ///< the least but the worst HC_MARGIN_WORST_PERCENT; 0 without samples
+    int16_t median;   ///< the lower median, at least `low`; 0 without samples
 };
 
 struct hc_snapshot {

@@ -1,4 +1,4 @@
-/// Measures the margins of a client's inputs, and reports the least and the median of a second.
+/// Measures the margins of a client's inputs, and reports the low one and the median.
 #include "server/margin.h"
 
 #include "common/elapsed.h"
@@ -68,12 +68,12 @@ bool hc_sv_margin_report(struct hc_sv_margin *margin, uint64_t now_us, struct hc
         return false;
     *report = (struct hc_margin){.samples = (uint16_t)margin->count};
     if (margin->count > 0) {
-        report->min = margin->sorted[0];
+        report->low = margin->sorted[margin->count * HC_MARGIN_WORST_PERCENT / 100];
         report->median = margin->sorted[(margin->count - 1) / 2];
     }
     const struct hc_margin *before = &margin->report;
     bool other = !margin->reported || (report->samples == 0) != (before->samples == 0) ||
-                 report->min < before->min;
+                 report->low < before->low;
     if (!other && hc_since(margin->reported_us, now_us) < HC_MARGIN_REPORT_US)
         return false;
     margin->reported = true;

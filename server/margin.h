@@ -7,8 +7,9 @@
 /// directions together; the margin shows the client's own direction, and its clock.
 ///
 /// A DATA counts once, by its newest input, if that is newer than all before: repeated, duplicated
-/// and overtaken inputs came earlier. The margins of the last second are kept sorted: so their
-/// least and their median are at hand for each snapshot.
+/// and overtaken inputs came earlier. The margins of HC_MARGIN_WINDOW_US are kept sorted: so the
+/// low one and the median are at hand for each snapshot. The low margin is the least but the worst
+/// HC_MARGIN_WORST_PERCENT, rounded down: a single datagram that was delayed does not lower it.
 ///
 /// Margins are of a connection; all zeros begins one. Calls: hc_sv_margin_input for each datagram
 /// with inputs, hc_sv_margin_report for each snapshot.
@@ -46,7 +47,7 @@ void hc_sv_margin_input(struct hc_sv_margin *margin, hc_tick newest, uint64_t du
 void hc_sv_margin_prefetch(const struct hc_sv_margin *margin);
 
 /// Whether a snapshot that is made at `now_us` reports the margin, and the report: when there is
-/// one for the first time, when its least margin is less than in the report before, when margins
+/// one for the first time, when its low margin is less than in the report before, when margins
 /// cease or come again, and at the latest HC_MARGIN_REPORT_US after the report before, which may
 /// be lost.
 bool hc_sv_margin_report(struct hc_sv_margin *margin, uint64_t now_us, struct hc_margin *report);

@@ -409,8 +409,8 @@ static void print_clients(const json_t *report, FILE *out) {
                    hc_report_number(client, "reconnects"));
     hc_report_line_histogram(out, report, "round trip", "rtt_ms", 1, "ms", "");
     hc_report_line_histogram(out, report, "snapshot age", "snapshot_age_ms", 1, "ms", "");
-    hc_report_line_histogram(out, report, "least margin", "margin_ms.early", 1, "ms early", "");
-    hc_report_line_histogram(out, report, "least margin", "margin_ms.late", 1, "ms late", "");
+    hc_report_line_histogram(out, report, "low margin", "margin_ms.early", 1, "ms early", "");
+    hc_report_line_histogram(out, report, "low margin", "margin_ms.late", 1, "ms late", "");
     if (hc_report_find(report, "jitter_ms") != NULL)
         hc_report_line(out, "jitter", "%.1f ms", hc_report_number(report, "jitter_ms"));
     hc_report_print_bandwidth(out, report);

@@ -138,11 +138,11 @@ static void take_margin(struct hc_cl_link *link, const struct hc_snapshot *heade
     hc_cl_margin_take(&link->margin, header, now_us);
     if (!header->has_margin || !margin->known)
         return;
-    int64_t least_us = margin->min_us;
-    if (least_us >= 0)
-        hc_histogram_record(&stats->margin_early_us, (uint64_t)least_us);
+    int64_t low_us = margin->low_us;
+    if (low_us >= 0)
+        hc_histogram_record(&stats->margin_early_us, (uint64_t)low_us);
     else
-        hc_histogram_record(&stats->margin_late_us, (uint64_t)-least_us);
+        hc_histogram_record(&stats->margin_late_us, (uint64_t)-low_us);
 }
 
 /// How much longer than the fastest ones a snapshot took that the server sent at its `server_us`:

@@ -7,7 +7,7 @@ void hc_cl_margin_take(struct hc_cl_margin *margin, const struct hc_snapshot *he
         return;
     const struct hc_margin *report = &header->margin;
     *margin = (struct hc_cl_margin){.known = report->samples > 0,
-                                    .min_us = report->min * HC_MARGIN_UNIT_US,
+                                    .low_us = report->low * HC_MARGIN_UNIT_US,
                                     .median_us = report->median * HC_MARGIN_UNIT_US,
                                     .samples = report->samples,
                                     .as_of = header->as_of,

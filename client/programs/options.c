@@ -105,13 +105,11 @@ static bool parse_delay(const struct hc_settings *settings, enum hc_cl_setting s
 /// Makes input delay and lead of their preset and what is given besides.
 static void make_timing(const struct hc_settings *settings) {
     struct hc_cl_options *options = settings->values;
-    const struct hc_client_config core = hc_client_config_default();
     struct hc_client_timing *timing = &options->timing, ahead;
     bool limited = options->given[HC_CL_SETTING_input_delay_max];
     (void)hc_client_timing_preset("ahead", &ahead);
-    *timing = (struct hc_client_timing){.input_delay = core.input_delay, .lead = core.lead};
-    if (options->timing_name != NULL) // its names are those of the option
-        (void)hc_client_timing_preset(options->timing_name, timing);
+    (void)hc_client_timing_preset(options->timing_name,
+                                  timing); // its names are those of the option
     if (options->input_delay != NULL)
         timing->input_delay_max = 0;
     if (options->input_delay != NULL &&

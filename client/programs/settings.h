@@ -105,10 +105,9 @@ enum hc_cl_settings_group {
       "The link of the right client of --split")
 
 #define HC_CL_SETTINGS_OF_CLIENT(X)                                                                \
-    X(const char *, timing_name, "timing",                                                         \
-      OR(NAMES("rewind|balanced|ahead"), "input delay 3, lead 0"), NULL, ALL, RUN,                 \
-      "rewind: input delay and lead 0; balanced: an automatic input delay; ahead: an automatic "   \
-      "lead besides. The others replace parts of it")                                              \
+    X(const char *, timing_name, "timing", NAMES("rewind|balanced|ahead"), "balanced", ALL, RUN,   \
+      "rewind: input delay and lead 0; balanced: an automatic input delay, and a lead of at most " \
+      "1; ahead: a lead of up to 20. The others replace parts of it")                              \
     X(const char *, input_delay, "input-delay", OR(TEXT("auto|TICKS"), "that of --timing"), NULL,  \
       ALL, RUN,                                                                                    \
       "Stamp inputs so many ticks ahead; auto: as few as let them arrive in time, up to "          \

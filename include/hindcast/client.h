@@ -75,11 +75,13 @@ struct hc_client_config {
     /// The best extrapolation by which the server may encode snapshots; the client also computes
     /// the simpler ones. A better one takes fewer bytes and more time of both ends.
     enum hc_extrapolation extrapolation;
-    uint32_t input_delay;      ///< D: an input sampled at tick P is stamped P + D; ticks
+    uint32_t input_delay;      ///< D: an input sampled at tick P is stamped P + D; ticks; at least,
+                               ///< if input_delay_max is greater
     uint32_t display_offset;   ///< ticks that the shown tick is behind the predicted one
     enum hc_others others;     ///< the others' shown tick, never after the one of display_offset
-    uint32_t lead;             ///< ticks that the prediction is ahead of the server; each server
-                               ///< limits it and D to its future, see hc_client_recent
+    uint32_t lead;             ///< ticks that the prediction is ahead of the server, at least, if
+                               ///< lead_max is greater; each server limits it and D to its future,
+                               ///< see hc_client_recent
     uint32_t prediction_limit; ///< ticks ahead of the last received state before a stall; more
                                ///< than `lead`, and better more than lead and a round trip
     uint32_t input_redundancy; ///< ticks of input in each datagram; 0: all that are not acked
@@ -111,7 +113,8 @@ struct hc_client_config {
     /// Of a frame that took longer, the rest follows at 1.05 times the usual pace, so that a slow
     /// frame does not cause the next one. More than 250 ms follow as fast as this number allows.
     uint32_t ticks_per_advance;
-    /// Above `input_delay` and `lead`: the delay is automatic, see struct hc_client_timing.
+    /// Above `input_delay` and `lead`: the delay is automatic, see struct hc_client_timing. 0: it
+    /// is fixed.
     uint32_t input_delay_max, lead_max;
     /// Ticks: hc_client_set_display may change the display offset up to it, for which the client
     /// has memory. Less than `display_offset`: up to that.
@@ -119,9 +122,9 @@ struct hc_client_config {
 };
 
 /// Input delay and lead, in ticks. A delay is automatic if its maximum is greater than it: the
-/// client chooses it within both from the margins of its inputs, so that the server has to rewind
-/// as little as the bounds allow. It rises at once, and falls after 4 s in which less was needed.
-/// The input delay takes as much as it may, and the lead the rest.
+/// client chooses it within both from the margins of its inputs, so that all but the worst 2 % of
+/// them are in time at the server as far as the bounds allow. It rises at once, and falls after 4 s
+/// in which less was needed. The input delay takes as much as it may, and the lead the rest.
 struct hc_client_timing {
     uint32_t input_delay, input_delay_max; ///< [0, HC_INPUT_DELAY_MAX]
     uint32_t lead, lead_max;               ///< [0, HC_LEAD_MAX]
@@ -239,10 +242,11 @@ struct hc_client_recent {
     uint64_t rtt_min_us;        ///< the least round trip of the last 10 s; 0 before the first
     /// The margins of the own inputs: how long before the server simulates the step that an input
     /// drives it arrives there, as the server measures it. Negative: the input is late by so much,
-    /// and the server rewinds. Of the last second before the newest report, which comes ten times a
-    /// second, the least and the median; 0 while they are not known.
-    int32_t margin_min_us, margin_median_us;
-    bool margin_known;        ///< false: no input arrived at the server in that second
+    /// and the server rewinds. Of the last 2 s before the newest report, which comes ten times a
+    /// second, the low one, which is the least but the worst 2 %, and the median; 0 while they are
+    /// not known.
+    int32_t margin_low_us, margin_median_us;
+    bool margin_known;        ///< false: no input arrived at the server in these 2 s
     uint64_t snapshot_age_us; ///< time from the arrival of the newest snapshot to the newest
                               ///< hc_client_advance
     double drift_ppm; ///< microseconds that the server's clock gains on the local one in a second;
@@ -289,9 +293,9 @@ struct hc_client_shown {
 /// Programs call hc_client_config_default.
 HC_API void hc_client_config_init(struct hc_client_config *config, uint32_t size);
 
-/// One local player, D 3 ticks, lead 0, prediction limit 64 ticks, display offset 0, others as the
-/// game wants it, all inputs repeated, corrections halved every 50 ms, timeout 10 s, 30 s to
-/// reconnect. The caller sets `game` and `credential`.
+/// One local player, input delay and lead of the preset `balanced`, prediction limit 64 ticks,
+/// display offset 0, others as the game wants it, all inputs repeated, corrections halved every
+/// 50 ms, timeout 10 s, 30 s to reconnect. The caller sets `game` and `credential`.
 static inline struct hc_client_config hc_client_config_default(void) {
     struct hc_client_config config;
     hc_client_config_init(&config, sizeof config);
@@ -326,8 +330,9 @@ HC_API enum hc_status hc_client_receive(struct hc_client *client, const uint8_t 
 HC_API void hc_client_set_input(struct hc_client *client, unsigned index, const void *input);
 
 /// Writes a preset to `*timing`: `rewind`, input delay 0 and lead 0, with own inputs shown at once;
-/// `balanced`, input delay 0 to 3; `ahead`, the same, and a lead of up to 20 for the rest, so that
-/// others see this player without corrections, and it them further in the future. False, and
+/// `balanced`, the default, input delay 0 to 3 and lead 0 to 1, so that the server rewinds only for
+/// paths that are longer than 4 ticks; `ahead`, the same, and a lead of up to 20 for the rest, so
+/// that others see this player without corrections, and it them further in the future. False, and
 /// nothing written, for another name.
 HC_API bool hc_client_timing_preset(const char *name, struct hc_client_timing *timing);
 

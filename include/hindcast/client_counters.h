@@ -79,7 +79,8 @@
     X(jitter_us, MAX, "us", "jitter_us_max",                                                       \
       "Mean deviation of the round trip (RFC 6298). Of several clients the greatest.")             \
     X(margin_early_us, HISTOGRAM, "ms", "margin_ms.early",                                         \
-      "Of each report of the margin (ten a second) in which no input was late, the least margin: " \
-      "the time from the arrival of an input at the server to the step that it drives.")           \
+      "Of each report of the margin (ten a second) whose low margin is not negative, that one: "   \
+      "the time from the arrival of an input at the server to the step that it drives, in all "    \
+      "but the worst 2 % of 2 s.")                                                                 \
     X(margin_late_us, HISTOGRAM, "ms", "margin_ms.late",                                           \
-      "Of each report in which inputs were late, how late the latest one was.", LESS)
+      "Of each other report, how late the latest input was, but the worst 2 % of 2 s.", LESS)

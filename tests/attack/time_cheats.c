@@ -467,9 +467,12 @@ static void run_about(void *context, struct hc_sim *sim, unsigned client, unsign
         memcpy(input, keys_at(tick), sizeof(struct hc_arena_input));
 }
 
+/// The delays are fixed: with others its inputs would be late, and corrections of the head, which
+/// move a player to and fro, would count as its way.
 static struct clocked play_clock(struct attack *attack, uint64_t offset_us, int32_t ppm,
                                  bool shared) {
     struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, 55);
+    hc_sim_fix_delays(&config.client, 3, 0);
     struct honest_players *players = honest_create(&config);
     static struct clocked clocked;
     clocked = (struct clocked){.players = players, .trace = 1};

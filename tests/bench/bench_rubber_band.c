@@ -77,7 +77,7 @@ static bool run_match(struct run *run, bool show_head) {
     struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, LATENCY_MS, 1);
     config.host.tick_rate = RATE;
     config.host_test.show_head = show_head;
-    config.client.input_delay = 0;
+    hc_sim_fix_delays(&config.client, 0, 0);
     config.hooks = (struct hc_sim_hooks){
         .script = script, .client_changed = client_changed, .host_ticked = host_ticked};
     config.context = run;

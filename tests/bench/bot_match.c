@@ -281,7 +281,7 @@ static struct hc_sim_config sim_config(struct match *match) {
     }
     match->game.view = config->view;
     sim.host.snapshot_rate = config->snapshot_rate;
-    sim.client.input_delay = BENCH_INPUT_DELAY;
+    hc_sim_fix_delays(&sim.client, BENCH_INPUT_DELAY, 0);
     sim.client.extrapolation = config->extrapolation;
     sim.packets_max = PACKETS;
     if (sim.host.clients > 256) // to limit the clients' memory

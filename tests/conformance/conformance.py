@@ -262,7 +262,7 @@ def one_rule_for_chains(c):
 
 def one_rule_for_margins(c):
     """A spectator has no margin. A snapshot of a player has one at the latest 100 ms after the one before, unless
-    a datagram was lost between; its least margin is not greater than the time for which inputs are stamped ahead."""
+    a datagram was lost between; its low margin is not greater than the time for which inputs are stamped ahead."""
     newest, seq, ahead = None, c.log[0][0], 4 * 10**6 // c.rate // 250 + 1
     at = {e[0]: i for i, e in enumerate(c.log)}
     for x in c.snaps:

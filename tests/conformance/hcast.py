@@ -413,8 +413,8 @@ class Reader:
         s.A = [b.number(3, 1 << 20) + s.T - 1 for _ in self.own]
         need(all(a >= 0 for a in s.A), "A")
         s.margin = b.run("margin") if b.u(1) else None
-        samples, least, median = s.margin or (0, None, None)
-        need(samples <= 256 and (not samples or -32768 <= least <= median <= 32767), "margin")
+        samples, low, median = s.margin or (0, None, None)
+        need(samples <= 256 and (not samples or -32768 <= low <= median <= 32767), "margin")
         s.inputs_from = s.T - b.number(2, 64)
         need(s.inputs_from >= 0, "inputs from a tick below 0")
         s.forced, s.roster, s.units, s.runs, s.corrections = [], [], {}, {}, {}

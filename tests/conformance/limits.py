@@ -97,6 +97,7 @@ WORDS = {
     "SNAPSHOT_INPUTS_BEFORE": "or T - {} if that is",
     "SNAPSHOT_INPUTS_NEAR": None,           # T + 7
     "MARGIN_UNIT_US": "in units of {} us, rounded down",
+    "MARGIN_WORST_PERCENT": "after the worst n * {} / 100",
     "PATH_DOUBLINGS": None,                 # up to 0.8 s
     "UNRELIABLE_BYTES": None,               # of a queue of this implementation
 }

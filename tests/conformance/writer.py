@@ -186,15 +186,15 @@ class Writer:
         return w
 
     def margin(self, w, margin):
-        """`margin`: the samples, and with some the least and the median."""
+        """`margin`: the samples, and with some the low one and the median."""
         w.u("has margin", int(margin is not None), 1)
         if margin is not None:
             samples, *units = margin
             w.number("samples", 4, samples)
         if margin and samples:
-            least, median = units
-            w.number("z, for the least %d" % least, 5, 2 * least if least >= 0 else -2 * least - 1)
-            w.number("median - least", 5, median - least)
+            low, median = units
+            w.number("z, for the low %d" % low, 5, 2 * low if low >= 0 else -2 * low - 1)
+            w.number("median - low", 5, median - low)
 
     def lists(self, w, T, forced, roster):
         for own, first, count in forced:

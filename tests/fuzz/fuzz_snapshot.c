@@ -37,10 +37,10 @@ static void take_margin(struct fuzz_source *source, struct hc_margin *margin) {
     margin->samples = (uint16_t)(fuzz_take_number(source, 2) % (HC_MARGIN_SAMPLES + 1));
     if (margin->samples == 0)
         return;
-    int16_t min = (int16_t)fuzz_take_number(source, 2);
+    int16_t low = (int16_t)fuzz_take_number(source, 2);
     int16_t median = (int16_t)fuzz_take_number(source, 2);
-    margin->min = min < median ? min : median;
-    margin->median = min < median ? median : min;
+    margin->low = low < median ? low : median;
+    margin->median = low < median ? median : low;
 }
 
 static void take_header(struct fuzz_source *source, struct hc_snapshot *head) {
@@ -159,7 +159,7 @@ static void check_header(const struct hc_snapshot *a, const struct hc_snapshot *
         HC_ASSERT(a->inputs_through[i] == b->inputs_through[i]);
     HC_ASSERT(a->inputs_before == b->inputs_before);
     HC_ASSERT(a->has_margin == b->has_margin && a->margin.samples == b->margin.samples);
-    HC_ASSERT(a->margin.min == b->margin.min && a->margin.median == b->margin.median);
+    HC_ASSERT(a->margin.low == b->margin.low && a->margin.median == b->margin.median);
 }
 
 static void check_lists(struct hc_bits_reader *bits, const struct hc_world *world,

@@ -11,10 +11,10 @@ for case in unread closed read; do
     "$python" "$here/log.py" "$bin" "$work" $case || failed=1
 done
 
-# Inputs are 5 ticks late or more, and 2 ticks are remembered.
+# Inputs are 4 ticks late or more, and 2 ticks are remembered.
 serve late --history 2 --late-margin 2
 late=$pid
-start bots hindcast-bot --connect "127.0.0.1:$port" --count 2 --link bad
+start bots hindcast-bot --connect "127.0.0.1:$port" --count 2 --link bad --timing rewind
 bots=$pid
 check "the log says that inputs were refused" await grep -q \
     "warn  inputs-refused count=[1-9][0-9]* refused=[1-9][0-9]* lost=[0-9]* why=" "$work/late.err"

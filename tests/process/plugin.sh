@@ -169,7 +169,7 @@ start first hindcast-bot --connect "127.0.0.1:$port" --game "$work/pong.so" --to
     --duration 3 --link bad
 first=$pid
 start second hindcast-bot --connect "127.0.0.1:$port" --game "$work/random.so" --token "$work/token2" \
-    --duration 3 --link bad --input-delay 0
+    --duration 3 --link bad --timing rewind
 second=$pid
 finish "$first"
 check "a bot of the plugin plays over a bad link" good first

@@ -82,7 +82,7 @@ static uint64_t watch_screens(struct scenario *scenario, unsigned first, unsigne
 
 START_TEST(a_tenth_of_the_datagrams_50_ms_late_freezes_no_client) {
     struct hc_sim_config config = hc_sim_config_players(&lanes, LATE_CLIENTS, LATE_LATENCY_MS, 301);
-    config.client.input_delay = 0;
+    hc_sim_fix_delays(&config.client, 0, 0);
     struct scenario *scenario = scenario_create(&config);
     struct late late = {.sent = 0};
     for (unsigned i = 0; i < LATE_CLIENTS; i++)
@@ -263,7 +263,7 @@ static void count_depths(struct scenario *scenario, struct depths *depths) {
 static void check_depths(uint32_t latency_ms, uint32_t delay, uint64_t seed) {
     static struct depths depths;
     struct hc_sim_config config = hc_sim_config_players(&hc_arena, 8, latency_ms, seed);
-    config.client.input_delay = delay;
+    hc_sim_fix_delays(&config.client, delay, 0);
     struct scenario *scenario = scenario_create(&config);
     ck_assert(hc_sim_join_all(scenario->sim));
     hc_sim_run(scenario->sim, 2 * SECOND_US);
@@ -451,7 +451,7 @@ static struct scenario *begin_match(unsigned clients, uint64_t seed, struct dept
     struct hc_sim_config config = hc_sim_config_players(&hc_arena, clients, MATCH_LATENCY_MS, seed);
     config.host.tick_rate = MATCH_RATE;
     config.host.clients = MATCH_PLAYERS;
-    config.client.input_delay = 0;
+    hc_sim_fix_delays(&config.client, 0, 0);
     struct scenario *scenario = scenario_create(&config);
     for (unsigned i = 0; i < MATCH_PLAYERS; i++)
         ck_assert(hc_sim_connect(scenario->sim, i));

@@ -76,7 +76,7 @@ static void draw(void *context, struct hc_sim *sim, unsigned client) {
 static uint32_t count_wrong(uint32_t display_offset, uint32_t input_delay, uint64_t seed,
                             uint32_t *ticks, uint64_t *corrections) {
     struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, 0, seed);
-    config.client.input_delay = input_delay;
+    hc_sim_fix_delays(&config.client, input_delay, 0);
     config.client.smoothing_us = 0;
     struct scenario *scenario = scenario_create(&config);
     const struct hc_world *world = record_world(scenario->record);

@@ -31,7 +31,7 @@ static uint64_t corrections(struct hc_sim *sim) {
 START_TEST(corrections_end_when_inputs_do) {
     struct hc_sim_config config = hc_sim_config_players(&hc_arena, CLIENTS, LATENCY_MS, 3);
     config.hooks.script = press;
-    config.client.input_delay = 0;
+    hc_sim_fix_delays(&config.client, 0, 0);
     config.client.display_offset = DISPLAY_OFFSET;
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
@@ -91,7 +91,7 @@ START_TEST(a_client_that_shows_late_ticks_shows_them_as_they_end_up) {
     config.hooks.script = press;
     config.hooks.client_changed = look;
     config.context = &shown;
-    config.client.input_delay = 0;
+    hc_sim_fix_delays(&config.client, 0, 0);
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
     quiet = false;

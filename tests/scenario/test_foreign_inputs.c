@@ -53,7 +53,7 @@ static void check_in_time(const struct scenario *scenario) {
 
 START_TEST(a_late_input_undoes_no_shove_of_its_player) {
     struct hc_sim_config config = hc_sim_config_players(&shove, CLIENTS, 0, 351);
-    config.client.input_delay = 0;
+    hc_sim_fix_delays(&config.client, 0, 0);
     struct scenario *scenario = scenario_create(&config);
     for (unsigned i = 0; i < CLIENTS; i++) {
         struct hc_network_sim_config link = hc_sim_link(latency_ms[i], 0);

@@ -15,7 +15,7 @@ START_TEST(pong_agrees_at_every_final_tick) {
         hc_sim_config_players(&pong, 2, links[_i].latency_ms, 900 + (uint64_t)_i);
     config.up = config.down = hc_sim_link(links[_i].latency_ms, links[_i].loss_percent);
     config.up.jitter_us = config.down.jitter_us = links[_i].jitter_ms * MS_US;
-    config.client.input_delay = links[_i].input_delay;
+    hc_sim_fix_delays(&config.client, links[_i].input_delay, 0);
     config.client.display_offset = links[_i].display_offset;
     struct scenario *scenario = scenario_create(&config);
     ck_assert(hc_sim_join_all(scenario->sim));

@@ -331,6 +331,7 @@ START_TEST(a_lead_that_would_stall_forever_is_refused) {
             struct hc_client_config config = hc_client_config_default();
             config.game = &hc_arena;
             config.lead = lead;
+            config.lead_max = 0;
             config.prediction_limit = limit;
             REQUIRE((hc_client_config_check(&config) == NULL) == (lead < limit),
                     "lead %u, prediction limit %u", lead, limit);

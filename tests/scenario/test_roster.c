@@ -50,7 +50,7 @@ static void play_with_comings_and_goings(uint64_t seed) {
     config.host.clients = SLOTS;
     config.host.timeout_us = 2 * SECOND_US;
     config.client.timeout_us = 2 * SECOND_US;
-    config.client.input_delay = hc_rng_below(&rng, 4);
+    hc_sim_fix_delays(&config.client, hc_rng_below(&rng, 4), 0);
     config.client.display_offset = hc_rng_below(&rng, 20);
     struct scenario *scenario = scenario_create(&config);
     scenario_drop_stamps(scenario);

@@ -20,7 +20,7 @@ struct trial {
 static struct trial begin(const struct hc_game *game, unsigned clients,
                           struct hc_network_sim_config link, bool show_head, uint64_t seed) {
     struct hc_sim_config config = hc_sim_config_players(game, clients, LATENCY_MS, seed);
-    config.client.input_delay = 0;
+    hc_sim_fix_delays(&config.client, 0, 0);
     config.host_test.show_head = show_head;
     config.up = config.down = link;
     struct trial trial = {.scenario = scenario_create(&config)};

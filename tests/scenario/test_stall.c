@@ -73,7 +73,7 @@ END_TEST
 
 START_TEST(own_predictions_are_right_again_after_a_stall) {
     struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, LATENCY_MS, 142);
-    config.client.input_delay = 0;
+    hc_sim_fix_delays(&config.client, 0, 0);
     struct scenario *scenario = scenario_create(&config);
     struct prediction_check *check = prediction_check_create(scenario, 0);
     hc_sim_observe(scenario->sim, &(struct hc_sim_hooks){.client_changed = check_limit}, NULL);

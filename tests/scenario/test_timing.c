@@ -5,9 +5,10 @@
 #include "hindcast/arena.h"
 #include "tests/run_suite.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { LATENCY_MS = 50, JITTER_MS = 5 };
+enum { LATENCY_MS = 50, JITTER_MS = 5, STOP_US = 60 * MS_US, STOPS_US = 3 * SECOND_US };
 
 static struct scenario *begin(const char *preset, uint32_t latency_ms, uint64_t seed) {
     struct hc_sim_config config = hc_sim_config_players(&hc_arena, 2, latency_ms, seed);
@@ -42,10 +43,70 @@ START_TEST(automatic_input_delay_is_small_nearby_and_at_its_maximum_far_away) {
     struct scenario *near = begin("balanced", 0, 1), *far = begin("balanced", LATENCY_MS, 2);
     ck_assert_uint_le(recent_of(near).input_delay, 1);
     ck_assert_uint_eq(recent_of(far).input_delay, 3);
-    ck_assert_uint_eq(recent_of(far).lead, 0);
+    ck_assert_uint_eq(recent_of(near).lead, 0);
+    ck_assert_uint_eq(recent_of(far).lead, 1); // no more: farther paths are rewound
     ck_assert_uint_eq(late_within(near, 4 * SECOND_US), 0);
     scenario_destroy(near);
     scenario_destroy(far);
+}
+END_TEST
+
+/// A path of 50 ms takes 3 ticks, and one of 55 ms takes 4.
+START_TEST(default_delays_rewind_next_to_nothing_at_a_round_trip_of_100_ms) {
+    enum { SECONDS = 20 };
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 4, LATENCY_MS, 7);
+    config.up.jitter_us = config.down.jitter_us = JITTER_MS * MS_US;
+    struct scenario *scenario = scenario_create(&config);
+    ck_assert(hc_sim_join_all(scenario->sim));
+    hc_sim_run(scenario->sim, 8 * SECOND_US);
+    const struct hc_server *host = hc_sim_host(scenario->sim);
+    const struct hc_timeline_stats *stats = hc_timeline_stats(hc_server_timeline(host));
+    const struct hc_server_stats before = *hc_server_stats(host);
+    uint64_t again = stats->resimulated_ticks;
+    hc_tick ticks = hc_timeline_head(hc_server_timeline(host));
+    hc_sim_run(scenario->sim, SECONDS * SECOND_US);
+    const struct hc_server_stats *after = hc_server_stats(host);
+    again = stats->resimulated_ticks - again;
+    ticks = hc_timeline_head(hc_server_timeline(host)) - ticks;
+    printf("%lu of %u ticks simulated again, %lu of %lu inputs late\n", (unsigned long)again, ticks,
+           (unsigned long)(after->inputs_late - before.inputs_late),
+           (unsigned long)(after->inputs_received - before.inputs_received));
+    ck_assert_uint_ge(ticks, SECONDS * 60 - 1);
+    ck_assert_uint_le(again * 50, ticks);
+    ck_assert_uint_eq(after->inputs_forced, before.inputs_forced);
+    ck_assert_uint_eq(after->inputs_refused, before.inputs_refused);
+    scenario_destroy(scenario);
+}
+END_TEST
+
+/// The link up holds everything back for a moment, and then delivers it at once.
+static void stop_now_and_then(void *context, struct hc_sim *sim, unsigned client,
+                              const uint8_t *bytes, size_t size) {
+    struct hc_network_sim_config link = hc_sim_link(20, 0);
+    uint32_t since_us = (uint32_t)(hc_sim_now(sim) % STOPS_US);
+    (void)context, (void)bytes, (void)size;
+    link.latency_us += since_us < STOP_US ? STOP_US - since_us : 0;
+    hc_sim_set_link(sim, client, &link, NULL);
+}
+
+static void note_lead(void *context, struct hc_sim *sim, unsigned client) {
+    struct hc_client_recent recent;
+    uint32_t *most = context;
+    if (hc_client_recent(hc_sim_client(sim, client), &recent) && recent.lead > *most)
+        *most = recent.lead;
+}
+
+/// Two datagrams of 120 are late by more than the input delay can make good.
+START_TEST(a_lone_stop_of_the_link_raises_no_lead) {
+    struct scenario *scenario = begin("ahead", 20, 8);
+    uint32_t most = 0;
+    hc_sim_observe(
+        scenario->sim,
+        &(struct hc_sim_hooks){.client_sent = stop_now_and_then, .client_changed = note_lead},
+        &most);
+    ck_assert_uint_gt(late_within(scenario, 40 * SECOND_US), 20);
+    ck_assert_uint_eq(most, 0);
+    scenario_destroy(scenario);
 }
 END_TEST
 
@@ -177,6 +238,8 @@ int main(void) {
     Suite *suite = suite_create("timing");
     TCase *tests = tcase_create("timing");
     tcase_add_test(tests, automatic_input_delay_is_small_nearby_and_at_its_maximum_far_away);
+    tcase_add_test(tests, default_delays_rewind_next_to_nothing_at_a_round_trip_of_100_ms);
+    tcase_add_test(tests, a_lone_stop_of_the_link_raises_no_lead);
     tcase_add_test(tests, automatic_lead_makes_nothing_late_on_a_longer_path);
     tcase_add_test(tests, automatic_delays_follow_a_path_that_becomes_longer_and_shorter);
     tcase_add_test(tests, changes_while_playing_leave_each_tick_its_one_input);

@@ -218,7 +218,7 @@ bool aim_match(const struct aim_setting *setting, struct aim_result *result) {
     struct hc_sim_config config =
         hc_sim_config_players(&played, PLAYERS, setting->latency_ms, setting->seed);
     config.host.tick_rate = AIM_RATE;
-    config.client.input_delay = AIM_INPUT_DELAY;
+    hc_sim_fix_delays(&config.client, AIM_INPUT_DELAY, 0);
     config.client.others = setting->others;
     config.up.jitter_us = config.down.jitter_us = setting->jitter_ms * MS_US;
     config.up.loss_ppm = config.down.loss_ppm = setting->loss_ppm;

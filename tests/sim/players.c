@@ -29,6 +29,11 @@ struct hc_sim_config hc_sim_config_players(const struct hc_game *game, unsigned 
     return config;
 }
 
+void hc_sim_fix_delays(struct hc_client_config *client, uint32_t input_delay, uint32_t lead) {
+    client->input_delay = client->input_delay_max = input_delay;
+    client->lead = client->lead_max = lead;
+}
+
 void hc_sim_set_links(struct hc_sim *sim, struct hc_network_sim_config link) {
     for (unsigned i = 0; i < hc_sim_clients(sim); i++)
         hc_sim_set_link(sim, i, &link, &link);

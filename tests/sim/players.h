@@ -19,6 +19,9 @@ struct hc_sim_config hc_sim_config_players(const struct hc_game *game, unsigned 
 /// Conditions of a link: one-way latency, and the share of lost datagrams in percent.
 struct hc_network_sim_config hc_sim_link(uint32_t latency_ms, uint32_t loss_percent);
 
+/// Makes input delay and lead fixed, in ticks: for tests that compute with them.
+void hc_sim_fix_delays(struct hc_client_config *client, uint32_t input_delay, uint32_t lead);
+
 /// Sets both directions of every client's link.
 void hc_sim_set_links(struct hc_sim *sim, struct hc_network_sim_config link);
 

@@ -149,9 +149,16 @@ FAULTS = {
         "",
         found_by="unit_server_margin",
     ),
+    "margin-of-the-worst": Fault(
+        "server/margin.c",
+        "one delayed datagram lowers the low margin",
+        "margin->count * HC_MARGIN_WORST_PERCENT / 100",
+        "0",
+        found_by="unit_server_margin",
+    ),
     "margin-without-end": Fault(
         "server/margin.c",
-        "a margin counts for more than a second",
+        "a margin counts for more than its window",
         "HC_MARGIN_WINDOW_US)\n",
         "2 * HC_MARGIN_WINDOW_US)\n",
         found_by="unit_server_margin",

@@ -346,18 +346,18 @@ START_TEST(margin_stands_until_the_next_report) {
     hc_cl_margin_take(&margin, &header, 5000000);
     ck_assert(!margin.known && margin.at_us == 0);
     header = (struct hc_snapshot){
-        .as_of = 116, .has_margin = true, .margin = {.samples = 59, .min = -41, .median = 7}};
+        .as_of = 116, .has_margin = true, .margin = {.samples = 59, .low = -41, .median = 7}};
     hc_cl_margin_take(&margin, &header, 5100000);
     header = (struct hc_snapshot){.as_of = 117};
     hc_cl_margin_take(&margin, &header, 5116667);
     ck_assert(margin.known && margin.samples == 59);
-    ck_assert_int_eq(margin.min_us, -41 * HC_MARGIN_UNIT_US);
+    ck_assert_int_eq(margin.low_us, -41 * HC_MARGIN_UNIT_US);
     ck_assert_int_eq(margin.median_us, 7 * HC_MARGIN_UNIT_US);
     ck_assert_uint_eq(margin.as_of, 116);
     ck_assert_uint_eq(margin.at_us, 5100000);
     header = (struct hc_snapshot){.as_of = 122, .has_margin = true};
     hc_cl_margin_take(&margin, &header, 5200000);
-    ck_assert(!margin.known && margin.min_us == 0 && margin.at_us == 5200000);
+    ck_assert(!margin.known && margin.low_us == 0 && margin.at_us == 5200000);
 }
 END_TEST
 

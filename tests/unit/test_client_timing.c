@@ -13,6 +13,8 @@ static struct hc_client_stats stats;
 static void set_up(void) {
     config = hc_client_config_default();
     config.prediction_limit = 10;
+    config.input_delay = 3; // fixed: the tests compute with it
+    config.input_delay_max = config.lead_max = 0;
     stats = (struct hc_client_stats){.stalls = 0};
     server = (struct hc_cl_clock){.known = false};
     hc_cl_clock_sample(&server, 1000000, 0, 1000000 + AHEAD_US);

@@ -1,5 +1,6 @@
 /// The configurations of server, client and timeline: every number at both ends of its range, and
 /// beyond.
+#include "client/config.h"
 #include "common/timeline.h"
 #include "hindcast/arena.h"
 #include "hindcast/client.h"
@@ -7,6 +8,7 @@
 #include "tests/run_suite.h"
 #include "tests/sim/endpoint.h"
 
+#include <stddef.h>
 #include <string.h>
 
 // ---- The server ---------------------------------------------------------------------------------
@@ -129,11 +131,32 @@ START_TEST(a_client_of_another_version_is_refused_by_the_size_of_its_configurati
 }
 END_TEST
 
+/// Programs that were compiled before delays could be automatic have no maxima: what they set is
+/// what they get, and an input delay of 3 by default.
+START_TEST(a_configuration_without_maxima_has_fixed_delays) {
+    enum { BEFORE = offsetof(struct hc_client_config, ticks_per_advance) };
+    struct hc_client_config config = client_config(), whole;
+    hc_client_config_init(&config, BEFORE);
+    ck_assert(hc_cl_config_complete(&config, &whole));
+    ck_assert_uint_eq(whole.input_delay, 3);
+    ck_assert_uint_eq(whole.input_delay_max + whole.lead + whole.lead_max, 0);
+    hc_client_config_init(&config, sizeof config);
+    ck_assert(hc_cl_config_complete(&config, &whole));
+    struct hc_client_timing balanced;
+    ck_assert(hc_client_timing_preset("balanced", &balanced));
+    struct hc_client_timing timing = hc_cl_config_timing(&whole);
+    ck_assert_mem_eq(&timing, &balanced, sizeof timing);
+}
+END_TEST
+
 START_TEST(a_prediction_limit_exceeds_the_lead) {
     struct hc_client_config config = client_config();
     config.prediction_limit = 1;
-    config.lead = 0;
+    config.lead_max = 0;
     check_client(&config, NULL);
+    config.lead_max = 1;
+    check_client(&config, "prediction_limit");
+    config.lead_max = 0;
     config.lead = 1;
     check_client(&config, "prediction_limit");
 }
@@ -181,6 +204,7 @@ int main(void) {
     tcase_add_test(tests, every_number_of_a_server_has_its_range);
     tcase_add_test(tests, every_number_of_a_client_has_its_range);
     tcase_add_test(tests, a_client_of_another_version_is_refused_by_the_size_of_its_configuration);
+    tcase_add_test(tests, a_configuration_without_maxima_has_fixed_delays);
     tcase_add_test(tests, a_prediction_limit_exceeds_the_lead);
     tcase_add_test(tests, every_number_of_a_timeline_has_its_range);
     suite_add_tcase(suite, tests);

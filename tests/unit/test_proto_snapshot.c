@@ -101,11 +101,11 @@ static void random_margin(struct hc_rng *rng, struct hc_snapshot *head) {
     head->margin.samples = (uint16_t)hc_rng_below(rng, HC_MARGIN_SAMPLES + 1);
     if (head->margin.samples == 0)
         return;
-    int32_t min = (int32_t)hc_rng_below(rng, spans[hc_rng_below(rng, 3)]) - HC_MARGIN_MAX - 1;
+    int32_t low = (int32_t)hc_rng_below(rng, spans[hc_rng_below(rng, 3)]) - HC_MARGIN_MAX - 1;
     int32_t above = (int32_t)hc_rng_below(rng, spans[hc_rng_below(rng, 3)]);
-    min = hc_rng_below(rng, 2) == 0 ? min : -1 - min;
-    head->margin.min = (int16_t)min;
-    head->margin.median = (int16_t)(above > HC_MARGIN_MAX - min ? HC_MARGIN_MAX : min + above);
+    low = hc_rng_below(rng, 2) == 0 ? low : -1 - low;
+    head->margin.low = (int16_t)low;
+    head->margin.median = (int16_t)(above > HC_MARGIN_MAX - low ? HC_MARGIN_MAX : low + above);
 }
 
 static void random_header(struct hc_rng *rng, struct hc_snapshot *head) {
@@ -445,7 +445,7 @@ static void check_range(const struct hc_snapshot *head) {
               (head->base < head->as_of && head->as_of - head->base <= HC_SNAPSHOT_SPAN_MAX));
     for (uint32_t i = 0; i < head->own_count; i++)
         ck_assert_uint_ge(head->inputs_through[i] + 1, hc_tick_max(head->tick, 1));
-    ck_assert(head->margin.samples <= HC_MARGIN_SAMPLES && head->margin.min <= head->margin.median);
+    ck_assert(head->margin.samples <= HC_MARGIN_SAMPLES && head->margin.low <= head->margin.median);
 }
 
 /// Reads and checks as much as possible; returns whether the bits were a snapshot.
@@ -473,7 +473,7 @@ static void compare_headers(const struct hc_snapshot *a, const struct hc_snapsho
     ck_assert_mem_eq(a->inputs_through, b->inputs_through, sizeof a->inputs_through);
     ck_assert_uint_eq(a->inputs_before, b->inputs_before);
     ck_assert(a->has_margin == b->has_margin && a->margin.samples == b->margin.samples);
-    ck_assert(a->margin.min == b->margin.min && a->margin.median == b->margin.median);
+    ck_assert(a->margin.low == b->margin.low && a->margin.median == b->margin.median);
 }
 
 static void compare_lists(const struct contents *a, const struct contents *b) {
