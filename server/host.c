@@ -242,7 +242,8 @@ struct hc_server *hc_sv_host_create(const struct hc_server_config *config,
         hc_server_destroy(server);
         return NULL;
     }
-    hc_sv_schedule_init(&server->schedule, config->tick_rate, now_us);
+    hc_sv_schedule_init(&server->schedule, config->tick_rate,
+                        hc_sv_clock_advance(&server->clock, now_us));
     hc_sv_overload_init(&server->overload, config->history);
     hc_sv_outbox_init(&server->outbox);
     hc_server_set_time(server, unix_us, now_us);
@@ -273,7 +274,8 @@ void hc_server_follow(struct hc_server *server, const struct hc_server *before) 
 
 void hc_server_start(struct hc_server *server, uint64_t now_us) {
     HC_ASSERT(hc_timeline_head(server->timeline) == 0);
-    hc_sv_schedule_init(&server->schedule, server->config.tick_rate, now_us);
+    hc_sv_schedule_init(&server->schedule, server->config.tick_rate,
+                        hc_sv_clock_advance(&server->clock, now_us));
 }
 
 void hc_server_destroy(struct hc_server *server) {
@@ -290,8 +292,14 @@ void hc_server_destroy(struct hc_server *server) {
     hc_release(allocator, server);
 }
 
+/// The server's own time of a moment on the caller's clock.
+static uint64_t own_us(const struct hc_server *server, uint64_t now_us) {
+    return hc_sv_clock_own_us(&server->clock, now_us);
+}
+
 void hc_server_shutdown(struct hc_server *server, uint64_t now_us) {
-    hc_sv_sessions_close_all(server, &(struct hc_close){.reason = HC_CLOSE_SHUTDOWN}, now_us);
+    hc_sv_sessions_close_all(server, &(struct hc_close){.reason = HC_CLOSE_SHUTDOWN},
+                             own_us(server, now_us));
     hc_sv_outbox_seek(&server->outbox, 0);
 }
 
@@ -299,7 +307,7 @@ void hc_server_restart(struct hc_server *server, uint32_t seconds, uint64_t now_
     struct hc_close close = {.reason = HC_CLOSE_RESTARTING, .seconds = seconds};
     if (seconds > HC_RESTART_SECONDS_MAX)
         close.seconds = HC_RESTART_SECONDS_MAX;
-    hc_sv_sessions_close_all(server, &close, now_us);
+    hc_sv_sessions_close_all(server, &close, own_us(server, now_us));
     hc_sv_outbox_seek(&server->outbox, 0);
 }
 
@@ -317,8 +325,8 @@ enum hc_status hc_server_deny(struct hc_server *server, const struct hc_address 
     server->stats.bytes_in += size;
     enum hc_status status =
         hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA
-            ? hc_sv_receive_data(server, from, bytes, size, now_us)
-            : hc_sv_handshake_receive(server, from, bytes, size, reason, now_us);
+            ? hc_sv_receive_data(server, from, bytes, size, own_us(server, now_us))
+            : hc_sv_handshake_receive(server, from, bytes, size, reason, own_us(server, now_us));
     if (status != HC_OK)
         server->stats.rejected[status]++;
     return status;
@@ -328,7 +336,7 @@ size_t hc_server_send(struct hc_server *server, struct hc_address *to,
                       uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
     size_t size = hc_sv_outbox_take(&server->outbox, to, out);
     if (size == 0)
-        size = hc_sv_send_next(server, to, out, now_us);
+        size = hc_sv_send_next(server, to, out, own_us(server, now_us));
     if (size > 0) {
         server->stats.datagrams_out++;
         server->stats.bytes_out += size;
@@ -377,14 +385,14 @@ enum hc_status hc_server_reconfigure(struct hc_server *server,
 // ---- Time ---------------------------------------------------------------------------------------
 
 void hc_server_advance(struct hc_server *server, uint64_t now_us) {
-    for (uint32_t n = 0; n < server->test.ticks_per_advance && hc_sv_ticks_are_due(server, now_us);
-         n++)
-        hc_sv_ticks_run(server, now_us);
-    // Too late to catch up: leave out the missed ticks and set the clock back by them.
-    while (hc_sv_ticks_are_due(server, now_us)) {
+    uint64_t us = hc_sv_clock_advance(&server->clock, now_us);
+    for (uint32_t n = 0; n < server->test.ticks_per_advance && hc_sv_ticks_are_due(server, us); n++)
+        hc_sv_ticks_run(server, us);
+    // Too late to catch up: leave out the missed ticks and set the schedule back by them.
+    while (hc_sv_ticks_are_due(server, us)) {
         HC_MARK("epoch-set-back");
         server->stats.ticks_missed +=
-            hc_sv_schedule_skip(&server->schedule, hc_timeline_head(server->timeline), now_us);
+            hc_sv_schedule_skip(&server->schedule, hc_timeline_head(server->timeline), us);
     }
     if (hc_server_ended(server) && !server->admission.is_closed)
         hc_server_shutdown(server, now_us);
@@ -398,7 +406,7 @@ uint64_t hc_server_deadline(const struct hc_server *server) {
         uint64_t close_us = hc_connection_close_due_us(&peer->connection);
         deadline = close_us < deadline ? close_us : deadline;
     }
-    return deadline;
+    return hc_sv_clock_given_us(&server->clock, deadline);
 }
 
 void hc_server_note_work(struct hc_server *server, uint64_t advance_us, uint64_t send_us,
@@ -410,7 +418,7 @@ void hc_server_note_work(struct hc_server *server, uint64_t advance_us, uint64_t
         hc_sv_overload_split(overload, stats->steps, stats->resimulated_steps, advance_us);
     work.send_us = send_us;
     work.other_us += other_us;
-    hc_sv_overload_note(overload, &work, now_us);
+    hc_sv_overload_note(overload, &work, own_us(server, now_us));
     counts->level = overload->level;
     counts->linear = server->replicator.linear = overload->linear;
     if (counts->level > counts->highest)
@@ -426,7 +434,7 @@ enum hc_status hc_server_kick(struct hc_server *server, uint32_t cid, enum hc_cl
         return HC_INVALID;
     if (peer == NULL || !hc_sv_peer_has_session(peer))
         return HC_UNEXPECTED;
-    hc_sv_sessions_close(server, peer, reason, now_us);
+    hc_sv_sessions_close(server, peer, reason, own_us(server, now_us));
     hc_sv_outbox_seek(&server->outbox, 0);
     return HC_OK;
 }
@@ -437,7 +445,7 @@ enum hc_status hc_server_set_refused(struct hc_server *server, const uint64_t *c
         hc_sv_admission_set_refused(&server->admission, client_ids, count, not_before_s);
     if (status != HC_OK)
         return status;
-    hc_sv_sessions_close_refused(server, now_us);
+    hc_sv_sessions_close_refused(server, own_us(server, now_us));
     hc_sv_outbox_seek(&server->outbox, 0);
     return HC_OK;
 }
@@ -452,12 +460,13 @@ enum hc_status hc_server_set_keys(struct hc_server *server, const struct hc_toke
 }
 
 void hc_server_set_time(struct hc_server *server, uint64_t unix_us, uint64_t now_us) {
-    hc_sv_admission_set_time(&server->admission, unix_us, now_us);
+    hc_sv_admission_set_time(&server->admission, unix_us, own_us(server, now_us));
 }
 
 enum hc_status hc_server_issue(struct hc_server *server, const struct hc_server_user *user,
                                uint32_t life_s, struct hc_credential *credential, uint64_t now_us) {
-    return hc_sv_admission_issue(&server->admission, user, life_s, credential, now_us);
+    return hc_sv_admission_issue(&server->admission, user, life_s, credential,
+                                 own_us(server, now_us));
 }
 
 // ---- NPCs ---------------------------------------------------------------------------------------
@@ -515,7 +524,7 @@ enum hc_status hc_server_send_message(struct hc_server *server, uint32_t cid, co
         return HC_UNEXPECTED;
     enum hc_status status = hc_reliable_put(&peer->messages.out, message, size);
     if (status == HC_FULL)
-        hc_sv_sessions_close(server, peer, HC_CLOSE_TIMEOUT, now_us);
+        hc_sv_sessions_close(server, peer, HC_CLOSE_TIMEOUT, own_us(server, now_us));
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include "proto/ratchet.h"
 #include "server/admission.h"
 #include "server/clients.h"
+#include "server/clock.h"
 #include "server/forged.h"
 #include "server/host_test.h"
 #include "server/outbox.h"
@@ -32,6 +33,7 @@ struct hc_server {
 
     struct hc_world world;
     struct hc_timeline *timeline;
+    struct hc_sv_clock clock; ///< Every time in the server is of this one.
     struct hc_sv_schedule schedule;
     struct hc_sv_replicator replicator;
     struct hc_sv_overload overload;

@@ -18,8 +18,9 @@
 /// reconnect with its token or with a ticket that the server sent it. A server that was restarted
 /// with the same keys admits it too, but with new players.
 ///
-/// Times are microseconds of one monotonic clock of the caller. One thread at a time may use a
-/// server; two servers share nothing. A server allocates memory in hc_server_create alone.
+/// Times are microseconds of one monotonic clock of the caller. If it is set back all the same,
+/// ticks and timeouts go on from the time before. One thread at a time may use a server; two
+/// servers share nothing. A server allocates memory in hc_server_create alone.
 #pragma once
 
 #include "hindcast/address.h"

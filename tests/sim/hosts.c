@@ -13,8 +13,14 @@ enum { EMPTY_US = 2000000 }; ///< a match without clients gets another world aft
 /// Purposes of random numbers.
 enum { DRAW_WORLD, DRAW_SECRET, DRAW_COOKIES = 100 };
 
-static uint64_t host_us(uint64_t now_us) {
-    return HC_SIM_HOST_EPOCH_US + now_us;
+uint64_t hc_sim_hosts_clock(const struct hc_sim_hosts *hosts, uint64_t now_us) {
+    return HC_SIM_HOST_EPOCH_US + now_us + (uint64_t)hosts->set_us;
+}
+
+void hc_sim_hosts_set_clock(struct hc_sim_hosts *hosts, int64_t by_us) {
+    for (unsigned i = 0; i < hosts->count; i++)
+        hosts->all[i].wakes_us = hc_sim_hosts_deadline(hosts, i);
+    hosts->set_us += by_us;
 }
 
 /// A host with the next world; NULL: an invalid configuration or no memory.
@@ -31,7 +37,8 @@ static struct hc_server *create(struct hc_sim_hosts *hosts, unsigned place, uint
     config->match = many ? place + 1 : 0;
     config->matches = many ? hosts->count : 0;
     config->cookie_secret = many ? hosts->cookie_secret : NULL;
-    return hc_sv_host_create(config, hosts->test, HC_TEST_UNIX_US + now_us, host_us(now_us));
+    return hc_sv_host_create(config, hosts->test, HC_TEST_UNIX_US + now_us,
+                             hc_sim_hosts_clock(hosts, now_us));
 }
 
 static bool open_placement(struct hc_sim_hosts *hosts) {
@@ -83,7 +90,7 @@ unsigned hc_sim_hosts_choose(struct hc_sim_hosts *hosts, const struct hc_address
     placed->match = match;
     if (match == 0 && hc_datagram_kind(bytes, size) == HC_DATAGRAM_CONNECT)
         hc_sv_placement_choose(hosts->placement, from, bytes, size, HC_TEST_UNIX_US + now_us,
-                               host_us(now_us), placed);
+                               hc_sim_hosts_clock(hosts, now_us), placed);
     return placed->match != 0 ? placed->match - 1u : from->port % hosts->count;
 }
 
@@ -92,8 +99,9 @@ enum hc_status hc_sim_hosts_give(struct hc_sim_hosts *hosts, unsigned place,
                                  uint64_t at_us, struct hc_sv_placed *placed) {
     struct hc_sim_host *host = &hosts->all[place];
     if (host->idle && hc_datagram_kind(bytes, size) == HC_DATAGRAM_CONNECT)
-        hc_server_start(host->core, host_us(at_us));
-    return hc_sv_placement_give(placed, host->core, from, bytes, size, host_us(at_us));
+        hc_server_start(host->core, hc_sim_hosts_clock(hosts, at_us));
+    return hc_sv_placement_give(placed, host->core, from, bytes, size,
+                                hc_sim_hosts_clock(hosts, at_us));
 }
 
 void hc_sim_hosts_noted(struct hc_sim_hosts *hosts, unsigned place, uint64_t now_us) {
@@ -106,7 +114,7 @@ void hc_sim_hosts_noted(struct hc_sim_hosts *hosts, unsigned place, uint64_t now
     if (count > 0)
         host->empty_us = 0;
     else if (host->empty_us == 0 && !host->idle)
-        host->empty_us = host_us(now_us);
+        host->empty_us = hc_sim_hosts_clock(hosts, now_us);
     bool refuses = hc_server_stats(host->core)->overload.level >= HC_SERVER_OVERLOAD_REFUSE;
     hc_sv_placement_set_match(hosts->placement, (uint16_t)(place + 1), sessions, count, refuses);
 }
@@ -119,12 +127,14 @@ void hc_sim_hosts_finish(struct hc_sim_hosts *hosts, const struct hc_sv_placed *
 uint64_t hc_sim_hosts_deadline(const struct hc_sim_hosts *hosts, unsigned place) {
     const struct hc_sim_host *host = &hosts->all[place];
     uint64_t when = host->idle ? UINT64_MAX : hc_server_deadline(host->core);
-    return when == UINT64_MAX ? when : hc_since(HC_SIM_HOST_EPOCH_US, when);
+    when = when == UINT64_MAX ? when : hc_since(hc_sim_hosts_clock(hosts, 0), when);
+    return host->wakes_us > 0 && host->wakes_us < when ? host->wakes_us : when;
 }
 
 bool hc_sim_hosts_renew(struct hc_sim_hosts *hosts, unsigned place, uint64_t now_us) {
     struct hc_sim_host *host = &hosts->all[place];
-    if (host->empty_us == 0 || hc_since(host->empty_us, host_us(now_us)) < EMPTY_US)
+    if (host->empty_us == 0 ||
+        hc_since(host->empty_us, hc_sim_hosts_clock(hosts, now_us)) < EMPTY_US)
         return true;
     struct hc_server *next = create(hosts, place, now_us);
     if (next == NULL)

@@ -12,14 +12,17 @@
 
 enum {
     HC_SIM_MATCHES_MAX = 8,
-    HC_SIM_HOST_EPOCH_US = 5000000, ///< the host's clock at the beginning: no core may count on 0
 };
+
+/// The host's clock at the beginning: no core may count on 0, and a test may set it back by hours.
+#define HC_SIM_HOST_EPOCH_US UINT64_C(10000000000)
 
 struct hc_sim_host {
     struct hc_server *core; ///< NULL: none
     hc_tick head;           ///< newest tick that the simulation has seen
     uint64_t empty_us;      ///< time when the last client went; 0: there is one, or none came
     bool idle;              ///< the match waits for its first client
+    uint64_t wakes_us;      ///< the program waits until then at the latest; 0: for the deadline
 };
 
 struct hc_sim_hosts {
@@ -28,10 +31,17 @@ struct hc_sim_hosts {
     uint64_t seed;   ///< seed of all worlds
     uint32_t worlds; ///< worlds made so far
     unsigned count;
+    int64_t set_us; ///< by so much the host's clock was set ahead since the beginning
     struct hc_sim_host all[HC_SIM_MATCHES_MAX];
     struct hc_sv_placement *placement; ///< NULL: there is one world
     uint8_t secret[HC_SERVER_SECRET_SIZE], cookie_secret[HC_SERVER_SECRET_SIZE];
 };
+
+/// The hosts' clock at `now_us` of the simulation.
+uint64_t hc_sim_hosts_clock(const struct hc_sim_hosts *hosts, uint64_t now_us);
+
+/// Sets it by `by_us`. A program that waits for a deadline still wakes when that would have come.
+void hc_sim_hosts_set_clock(struct hc_sim_hosts *hosts, int64_t by_us);
 
 /// Makes one world (`matches` 0), or so many matches, at `now_us` of the simulation. False: an
 /// invalid configuration or no memory.

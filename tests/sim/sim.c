@@ -369,6 +369,7 @@ static void deliver_down(struct hc_sim *sim, unsigned client) {
 static void advance_host(struct hc_sim *sim, unsigned place) {
     struct hc_sim_host *host = &sim->hosts.all[place];
     sim->active = place;
+    host->wakes_us = 0;
     OBSERVE(sim, host_advances, sim);
     OBSERVE(sim, host_works, sim, HC_SIM_WORK_ADVANCE, true);
     hc_server_advance(host->core, hc_sim_host_now(sim));
@@ -696,6 +697,11 @@ void hc_sim_jump_clock(struct hc_sim *sim, unsigned client, int64_t us) {
     set_client_deadline(sim, client);
 }
 
+void hc_sim_set_host_clock(struct hc_sim *sim, int64_t by_us) {
+    hc_sim_hosts_set_clock(&sim->hosts, by_us);
+    set_host_deadlines(sim);
+}
+
 void hc_sim_release_keys(struct hc_sim *sim) {
     sim->keys_released = true;
 }
@@ -732,7 +738,7 @@ uint64_t hc_sim_now(const struct hc_sim *sim) {
 }
 
 uint64_t hc_sim_host_now(const struct hc_sim *sim) {
-    return HC_SIM_HOST_EPOCH_US + sim->now;
+    return hc_sim_hosts_clock(&sim->hosts, sim->now);
 }
 
 uint64_t hc_sim_client_now(const struct hc_sim *sim, unsigned client) {

@@ -9,7 +9,7 @@
 ///   3. hc_sim_connect, hc_sim_leave, hc_sim_kill, hc_sim_rebind, hc_sim_set_link,
 ///   hc_sim_set_shared,
 ///      hc_sim_freeze_host, hc_sim_restart_host, hc_sim_restart_hosts, hc_sim_freeze_client,
-///      hc_sim_jump_clock, hc_sim_release_keys, hc_sim_inject: events that happen now;
+///      hc_sim_jump_clock, hc_sim_set_host_clock, hc_sim_release_keys, hc_sim_inject: events that happen now;
 ///   4. hc_sim_run_until; back to 2;
 ///   5. hc_sim_destroy.
 /// Times are microseconds since the simulation's beginning. A client is a number in [0, clients).
@@ -179,6 +179,10 @@ void hc_sim_freeze_client(struct hc_sim *sim, unsigned client, uint64_t until_us
 /// Advances the client's monotonic clock by `us`, until its next connect. Negative: sets it back,
 /// by less than its offset, and not before what it has shown.
 void hc_sim_jump_clock(struct hc_sim *sim, unsigned client, int64_t us);
+
+/// Sets the clock of the hosts by `by_us`, ahead or back, not before its beginning. The program that
+/// runs them still wakes when their next deadline would have come.
+void hc_sim_set_host_clock(struct hc_sim *sim, int64_t by_us);
 
 /// From now on no player presses a key: all inputs are zeros.
 void hc_sim_release_keys(struct hc_sim *sim);
