@@ -739,9 +739,16 @@ FAULTS = {
     "ticks-not-left-out": Fault(
         "server/host.c",
         "a server that is far behind does all ticks after all, burst after burst",
-        "    while (hc_sv_ticks_are_due(server, now_us)) {\n",
+        "    while (hc_sv_ticks_are_due(server, us)) {\n",
         "    while (hc_sv_ticks_are_due(server, now_us) && now_us == UINT64_MAX) {\n",
         found_by="scenario_schedule",
+    ),
+    "clock-follows-back": Fault(
+        "server/clock.c",
+        "a server whose caller's clock is set back waits until it has caught up",
+        "    if (back_us > step_us)\n",
+        "    if (back_us > UINT64_MAX - 1)\n",
+        found_by="scenario_host_clock",
     ),
     "epoch-not-set-on": Fault(
         "server/schedule.c",
