@@ -70,7 +70,7 @@ static void write_round_trip(const struct hc_cl_figures_source *source, char *te
 
 static void write_margin(const struct hc_cl_figures_source *source, char *text) {
     if (source->recent.margin_known)
-        write_two(text, source->recent.margin_min_us / 1e3, source->recent.margin_median_us / 1e3,
+        write_two(text, source->recent.margin_low_us / 1e3, source->recent.margin_median_us / 1e3,
                   " ms");
     else
         snprintf(text, VALUE, "-");

@@ -8,11 +8,12 @@
 #define HC_CL_FIGURES(X)                                                                           \
     X(round_trip, "round trip", "The least of 10 s and the smoothed one, ms.")                     \
     X(margin, "margin",                                                                            \
-      "The least and the median of the last second, ms: how long before its tick began an own "    \
-      "input came to the server; below 0 it was late.")                                            \
+      "The least but the worst 2 %, and the median, of 2 s, ms: how long before its tick began "   \
+      "an own input came to the server; below 0 it was late.")                                     \
     X(input_delay, "delay", "Input delay in effect now, ticks; `auto`: the client chooses it.")    \
     X(lead, "lead", "Lead in effect now, ticks; `auto`: the client chooses it.")                   \
-    X(late, "late", "Share of the reports of the margin in which an own input was late.")          \
+    X(late, "late",                                                                                \
+      "Share of the reports of the margin in which over 2 % of the inputs were late.")             \
     X(forced, "forced", "Own inputs a second that the server forced.")                             \
     X(rollbacks, "rollbacks", "Rollbacks a second.")                                               \
     X(depth, "depth", "Mean of the ticks that a rollback simulated again.")                        \
@@ -48,7 +49,7 @@ struct hc_cl_figure {
 struct hc_cl_figures_counts {
     uint64_t now_us;
     uint64_t corrections, forced, snapshots, bytes_in, bytes_out;
-    uint64_t late, reports;    ///< reports of the margin with a late input, and all
+    uint64_t late, reports;    ///< reports of the margin below 0, and all
     uint64_t rollbacks, depth; ///< depth: of all rollbacks, in ticks
 };
 

@@ -149,13 +149,8 @@ FAULTS = {
         "",
         found_by="unit_server_margin",
     ),
-    "margin-of-the-worst": Fault(
-        "server/margin.c",
-        "one delayed datagram lowers the low margin",
-        "margin->count * HC_MARGIN_WORST_PERCENT / 100",
-        "0",
-        found_by="unit_server_margin",
-    ),
+    "margin-of-the-worst": Fault("server/margin.c", "one delayed datagram lowers the low margin",
+        "margin->count * HC_MARGIN_WORST_PERCENT / 100", "0", found_by="unit_server_margin"),
     "margin-without-end": Fault(
         "server/margin.c",
         "a margin counts for more than its window",
@@ -743,13 +738,8 @@ FAULTS = {
         "    while (hc_sv_ticks_are_due(server, now_us) && now_us == UINT64_MAX) {\n",
         found_by="scenario_schedule",
     ),
-    "clock-follows-back": Fault(
-        "server/clock.c",
-        "a server whose caller's clock is set back waits until it has caught up",
-        "    if (back_us > step_us)\n",
-        "    if (back_us > UINT64_MAX - 1)\n",
-        found_by="scenario_host_clock",
-    ),
+    "clock-follows-back": Fault("server/clock.c", "a server whose caller's clock is set back waits until it catches up",
+        "    if (back_us > step_us)\n", "    if (back_us > UINT64_MAX - 1)\n", found_by="scenario_host_clock"),
     "epoch-not-set-on": Fault(
         "server/schedule.c",
         "the clock is not advanced by the ticks that the server has left out",

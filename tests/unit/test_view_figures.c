@@ -16,7 +16,7 @@ START_TEST(figures_are_those_of_the_client_and_of_the_interval) {
         .recent = {.rtt_us = 83400,
                    .rtt_min_us = 80000,
                    .margin_known = true,
-                   .margin_min_us = -12300,
+                   .margin_low_us = -12300,
                    .margin_median_us = 3400,
                    .input_delay = 2,
                    .lead = 4,
@@ -68,7 +68,7 @@ START_TEST(large_numbers_are_short) {
     struct hc_cl_figures_source source = {.recent = {.rtt_us = UINT64_MAX,
                                                      .rtt_min_us = 1234567,
                                                      .margin_known = true,
-                                                     .margin_min_us = INT32_MIN,
+                                                     .margin_low_us = INT32_MIN,
                                                      .margin_median_us = INT32_MIN,
                                                      .snapshot_age_us = 999499,
                                                      .predicted_ticks = 9999}};

@@ -104,7 +104,7 @@ END_TEST
 
 START_TEST(presets_of_timing_are_taken_in_turn) {
     static const char *const turns[] = {
-        "rewind: input delay 0; lead 0", "balanced: input delay auto, 0 to 3; lead 0",
+        "rewind: input delay 0; lead 0", "balanced: input delay auto, 0 to 3; lead auto, 0 to 1",
         "ahead: input delay auto, 0 to 3; lead auto, 0 to 20", "rewind: input delay 0; lead 0"};
     for (unsigned i = 0; i < sizeof(turns) / sizeof(*turns); i++) {
         ck_assert_int_eq(PRESS(preset_timing), HC_CL_KNOBS_TIMING);

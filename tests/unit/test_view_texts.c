@@ -40,7 +40,7 @@ static void draw_figures(void) {
                    .loss_up_ppm = (uint32_t)any(),
                    .loss_down_ppm = (uint32_t)any(),
                    .margin_known = hc_rng_below(&rng, 2) > 0,
-                   .margin_min_us = (int32_t)(uint32_t)any(),
+                   .margin_low_us = (int32_t)(uint32_t)any(),
                    .margin_median_us = (int32_t)(uint32_t)any(),
                    .snapshot_age_us = any(),
                    .predicted_ticks = (uint32_t)any(),
