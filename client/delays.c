@@ -50,9 +50,10 @@ static bool limit(struct hc_cl_delays *delays, const struct hc_client_timing *ti
 
 bool hc_cl_delays_begin(struct hc_cl_delays *delays, const struct hc_client_timing *timing,
                         uint32_t future) {
-    *delays = (struct hc_cl_delays){.input_delay = 0};
+    *delays = (struct hc_cl_delays){.mixed_until = HC_NO_TICK};
     bool limited = limit(delays, timing, future);
     choose(delays, delays->bounds.input_delay_max + delays->bounds.lead);
+    delays->before = delays->input_delay + delays->lead;
     return limited;
 }
 
@@ -116,7 +117,7 @@ void hc_cl_delays_take(struct hc_cl_delays *delays, const struct hc_cl_margin *m
         change(delays, wanted, margin->as_of, now);
         return;
     }
-    if (wanted == sum) {
+    if (wanted == sum || delays->mixed_until > 0) { // a report of other delays proves nothing
         delays->calm_us = 0;
         return;
     }
@@ -125,6 +126,6 @@ void hc_cl_delays_take(struct hc_cl_delays *delays, const struct hc_cl_margin *m
         delays->peak = 0;
     }
     delays->peak = wanted > delays->peak ? wanted : delays->peak;
-    if (hc_since(delays->calm_us, now->now_us) >= HC_CL_DELAYS_PROOF_US)
+    if (hc_since(delays->calm_us, now->now_us) + HC_MARGIN_WINDOW_US >= HC_CL_DELAYS_PROOF_US)
         change(delays, hc_tick_max(delays->peak, fallen(delays, now)), margin->as_of, now);
 }

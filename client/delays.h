@@ -6,11 +6,11 @@
 /// that stops for 60 ms every few seconds raises no lead, and the delays change seldom; with the
 /// least margin of a second each of its stops raised the lead by 2 ticks for 4 s.
 /// The delays rise with a report that shows more to be needed, and fall when less was needed for
-/// HC_CL_DELAYS_PROOF_US, the lead by HC_CL_DELAYS_FALL_US at most: if it fell farther, a client
-/// would stand still until its server has caught up. The input delay takes as much as it may, and
-/// the lead the rest; what then remains is rewound. A report also covers inputs that were stamped
-/// before the delays changed: it is read by the least delays of its time, so that nothing is
-/// corrected twice.
+/// HC_CL_DELAYS_PROOF_US, the window of the first report included, the lead by HC_CL_DELAYS_FALL_US
+/// at most: if it fell farther, a client would stand still until its server has caught up. The
+/// input delay takes as much as it may, and the lead the rest; what then remains is rewound. A
+/// report also covers inputs that were stamped before the delays changed: it is read by the least
+/// delays of its time, so that nothing is corrected twice.
 #pragma once
 
 #include "client/link/margin.h"
