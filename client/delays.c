@@ -91,8 +91,9 @@ static void change(struct hc_cl_delays *delays, uint32_t sum, hc_tick as_of,
     choose(delays, sum);
     uint32_t slews = lead > delays->lead ? lead - delays->lead : delays->lead - lead;
     delays->before = before;
-    delays->mixed_until = as_of + mixed_ticks(now) + slews * SLEW_TICKS +
+    hc_tick mixed_until = as_of + mixed_ticks(now) + slews * SLEW_TICKS +
                           2 * (hc_tick_at_us(now->rtt_us, now->tick_rate) + 1);
+    delays->mixed_until = hc_tick_max(delays->mixed_until, mixed_until); // a lead may still slew
     delays->calm_us = 0;
     HC_MARK("delays-changed");
 }
