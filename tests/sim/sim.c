@@ -86,11 +86,6 @@ static struct seat *seat_of(const struct hc_sim *sim, unsigned client) {
     return &sim->seats[client];
 }
 
-static uint32_t up_entry(const struct hc_sim *sim, unsigned client) {
-    (void)sim;
-    return client;
-}
-
 static uint32_t down_entry(const struct hc_sim *sim, unsigned client) {
     return sim->config.clients + client;
 }
@@ -146,7 +141,7 @@ static struct hc_server *active_host(const struct hc_sim *sim) {
 
 static void set_link_deadlines(struct hc_sim *sim, unsigned client) {
     const struct seat *seat = seat_of(sim, client);
-    hc_deadlines_set(sim->deadlines, up_entry(sim, client),
+    hc_deadlines_set(sim->deadlines, client,
                      not_before(hc_network_sim_deadline(seat->up), sim->frozen_us));
     hc_deadlines_set(sim->deadlines, down_entry(sim, client),
                      at_frame(seat, hc_network_sim_deadline(seat->down)));
