@@ -246,7 +246,7 @@ void hc_sv_peer_describe(const struct hc_sv_peer *peer, struct hc_server_client 
     out->rtt_us = peer->connection.srtt_us;
     out->jitter_us = peer->connection.rttvar_us;
     out->has_margin = peer->margin.reported && margin->samples > 0;
-    out->margin_least_us = margin->min * HC_MARGIN_UNIT_US;
+    out->margin_low_us = margin->low * HC_MARGIN_UNIT_US;
     out->margin_median_us = margin->median * HC_MARGIN_UNIT_US;
     out->usual_late_ticks = peer->lateness.any ? (peer->lateness.usual + HC_SV_LATENESS_PARTS - 1) /
                                                      HC_SV_LATENESS_PARTS

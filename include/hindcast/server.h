@@ -183,9 +183,9 @@ struct hc_server_client {
     uint64_t datagrams_lost;             ///< datagrams sent that counted as lost
     uint64_t rtt_us;                     ///< smoothed round trip of RFC 6298; 0: none was measured
     uint64_t jitter_us;                  ///< mean deviation of the round trips (RFC 6298)
-    bool has_margin;           ///< inputs came in the second before the newest report of it
-    int32_t margin_least_us;   ///< least margin of that second: its input came so long before its
-                               ///< step was due, or after it if the margin is negative
+    bool has_margin;                     ///< inputs came in the 2 s before the newest report of it
+    int32_t margin_low_us;     ///< all inputs of that time but the worst 2 % came so long before
+                               ///< their step was due, or after it if it is negative
     int32_t margin_median_us;  ///< lower median of these margins
     uint32_t usual_late_ticks; ///< the lateness of its inputs that is usual, rounded up
     uint32_t display_offset;   ///< ticks that its display is behind the newest snapshot

@@ -43,8 +43,8 @@ static json_t *client_part(const struct hc_server_client *client) {
         ms_or_null(client->rtt_us != 0, (int64_t)client->jitter_us), "loss_pct",
         hc_report_ratio(100 * (double)client->datagrams_lost, (double)client->datagrams_sent));
     json_t *rest =
-        json_pack("{s:o, s:o, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "margin_least_ms",
-                  ms_or_null(client->has_margin, client->margin_least_us), "margin_median_ms",
+        json_pack("{s:o, s:o, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "margin_low_ms",
+                  ms_or_null(client->has_margin, client->margin_low_us), "margin_median_ms",
                   ms_or_null(client->has_margin, client->margin_median_us), "usual_late_ticks",
                   (int)client->usual_late_ticks, "display_delay_ticks", (int)client->display_offset,
                   "bytes_received", (json_int_t)client->bytes_received, "bytes_sent",
