@@ -146,6 +146,7 @@ static struct match *play(struct plan plan, bool bad) {
     for (unsigned i = 0; i < CLIENTS; i++)
         match->begun[i] = HC_NO_TICK;
     struct hc_sim_config config = hc_sim_config_players(plan.game, CLIENTS, GOOD_MS, 7);
+    hc_sim_fix_delays(&config.client, 3, 0); // matches are compared tick by tick
     config.host.snapshot_rate = plan.snapshot_rate;
     config.client.others = plan.others;
     config.client.timeout_us = TIMEOUT_S * SECOND_US;
