@@ -24,15 +24,20 @@ static const struct change {
     uint32_t jitter_us; ///< of the uplink
     bool falls;         ///< delays fall in the end
     bool ends;          ///< the path is as before in the end
+    bool follows;       ///< delays rise, and fall when the client clock has followed the way
 } changes[HC_PATH_CHANGES] = {
-    [HC_PATH_SCAN] = {"a scan of 200 ms every 10 s", SCAN_US, 0, 0, JITTER_US, true, true},
+    [HC_PATH_SCAN] = {"a scan of 200 ms every 10 s", SCAN_US, 0, 0, JITTER_US, true, true, false},
     [HC_PATH_LONGER] = {"both ways 40 ms longer", 0, 40 * MS_US, 40 * MS_US, JITTER_US, false,
-                        false},
+                        false, false},
     [HC_PATH_SHORTER] = {"both ways 40 ms shorter", 0, -40 * MS_US, -40 * MS_US, JITTER_US, true,
-                         false},
-    [HC_PATH_UPLINK] = {"uplink 100 ms longer, +- 20", 0, 100 * MS_US, 0, 20 * MS_US, false, false},
-    [HC_PATH_SLOW_FRAME] = {"a frame of 40 ms", 40 * MS_US, 0, 0, JITTER_US, true, true},
-    [HC_PATH_SUSPEND] = {"a suspend of 3 s", 3 * SECOND_US, 0, 0, JITTER_US, false, true},
+                         false, false},
+    [HC_PATH_UPLINK] = {.name = "uplink 100 ms longer, +- 20",
+                        .up_us = 100 * MS_US,
+                        .jitter_us = 20 * MS_US,
+                        .falls = true,
+                        .follows = true},
+    [HC_PATH_SLOW_FRAME] = {"a frame of 40 ms", 40 * MS_US, 0, 0, JITTER_US, true, true, false},
+    [HC_PATH_SUSPEND] = {"a suspend of 3 s", 3 * SECOND_US, 0, 0, JITTER_US, false, true, false},
 };
 
 struct disturbance {
@@ -113,7 +118,9 @@ bool hc_path_change_play(enum hc_path_change kind, struct hc_path_result *result
             result->late_us = since_us;
     }
     uint64_t rise = result->most - result->before;
-    result->late_bound_us =
-        HC_PATH_RAISED_US + trip_us + rise * HC_PATH_SLEW * SECOND_US / HC_FEEL_RATE;
+    uint64_t slews_us = rise * HC_PATH_SLEW * SECOND_US / HC_FEEL_RATE;
+    result->late_bound_us = HC_PATH_RAISED_US + trip_us + slews_us;
+    if (change->follows) // the reports cover the rise until then
+        result->bound_us += slews_us + HC_MARGIN_WINDOW_US;
     return true;
 }
