@@ -289,8 +289,13 @@ static void take_skimmed(struct hc_client *client, uint64_t now_us) {
     client->stats.snapshots++;
     for (uint32_t i = 0; i < skimmed->forced_count; i++) {
         const struct hc_snapshot_forced *forced = &skimmed->forced[i];
+        hc_tick end = forced->first + forced->count;
+        hc_tick late = hc_tick_min(end, hc_tick_max(forced->first, skimmed->header.refused_before));
+        uint32_t counted = hc_cl_inputs_force(&client->link.inputs, forced->own, forced->first,
+                                              late - forced->first);
+        client->stats.forced_late += counted;
         client->stats.inputs_forced +=
-            hc_cl_inputs_force(&client->link.inputs, forced->own, forced->first, forced->count);
+            counted + hc_cl_inputs_force(&client->link.inputs, forced->own, late, end - late);
     }
     if (!first && hc_cl_timing_is_near(timing, tick))
         hc_cl_predict_up_to(client, tick);

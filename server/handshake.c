@@ -225,7 +225,7 @@ static void reconnect(struct hc_server *server, struct hc_sv_peer *peer,
     for (unsigned i = 0; i < peer->replication.own_count; i++)
         if (hc_sv_clients_plays(&server->clients, peer, peer->replication.own[i]))
             hc_sv_inputs_force(server, peer, peer->replication.own[i],
-                               hc_timeline_head(server->timeline));
+                               hc_timeline_head(server->timeline), HC_SV_INPUTS_SILENT);
     if (memcmp(peer->user.name, attempt->token.name, sizeof peer->user.name) != 0)
         rename_players(server, peer);
     connect_peer(server, peer, from, attempt, exchange, now_us);

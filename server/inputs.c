@@ -12,7 +12,8 @@ uint32_t hc_sv_inputs_late_limit(const struct hc_server *server, const struct hc
 }
 
 void hc_sv_inputs_force(struct hc_server *server, struct hc_sv_peer *peer, hc_player player,
-                        hc_tick before) {
+                        hc_tick before, enum hc_sv_inputs_cause cause) {
+    struct hc_server_stats *stats = &server->stats;
     struct hc_timeline *tl = server->timeline;
     hc_tick from = hc_timeline_inputs_through(tl, player) + 1;
     hc_tick end = hc_tick_min(before, hc_timeline_head(tl) + server->test.future + 1);
@@ -24,7 +25,11 @@ void hc_sv_inputs_force(struct hc_server *server, struct hc_sv_peer *peer, hc_pl
             HC_MARK("slot-closed-by-window");
         hc_sv_lists_force(peer->replication.lists, player, t, 1);
     }
-    server->stats.inputs_forced += hc_timeline_force(tl, player, end);
+    uint64_t forced = hc_timeline_force(tl, player, end);
+    stats->inputs_forced += forced;
+    stats->forced_late += cause == HC_SV_INPUTS_LATE ? forced : 0;
+    stats->forced_given_up += cause == HC_SV_INPUTS_GIVEN_UP ? forced : 0;
+    stats->forced_silent += cause == HC_SV_INPUTS_SILENT ? forced : 0;
 }
 
 /// Notes a new input of `own` for `tick`: whether the client is idle, and how late it is.
@@ -64,6 +69,12 @@ static void limit_shown_ago(const struct hc_server *server, hc_tick oldest, hc_t
         hc_shown_ago_limit(game, input, most < game->lookback ? (uint32_t)most : game->lookback);
 }
 
+/// Counts an input whose slot has closed.
+static void count_refused(struct hc_server *server) {
+    server->stats.inputs_refused++;
+    server->stats.refused_late++;
+}
+
 /// Puts one input of a client into the timeline, and counts it once by its outcome. An input comes
 /// many times, because datagrams repeat it until it is acked.
 static void put_input(struct hc_server *server, struct hc_sv_peer *peer, unsigned own, hc_tick tick,
@@ -86,13 +97,13 @@ static void put_input(struct hc_server *server, struct hc_sv_peer *peer, unsigne
         hc_sv_roster_input(&server->replicator.roster, player, tick);
         break;
     case HC_TOO_OLD:
-        server->stats.inputs_refused++;
+        count_refused(server);
         break;
     default: // its slot has an input, or was closed: at a join, as too late, or by force_before
         if (hc_timeline_slot(server->timeline, player, tick) != HC_SLOT_FORCED)
             break;
         if (tick + hc_sv_inputs_late_limit(server, peer) < hc_timeline_head(server->timeline))
-            server->stats.inputs_refused++;
+            count_refused(server);
         else
             server->stats.inputs_lost++;
         break;
@@ -134,8 +145,10 @@ void hc_sv_inputs_put(struct hc_server *server, struct hc_sv_peer *peer, hc_tick
     for (unsigned own = 0; own < client->own_count; own++) {
         if (!hc_sv_clients_plays(&server->clients, peer, client->own[own]))
             continue;
-        hc_sv_inputs_force(server, peer, client->own[own], message->force_before);
+        hc_sv_inputs_force(server, peer, client->own[own], message->force_before,
+                           HC_SV_INPUTS_GIVEN_UP);
         server->stats.inputs_refused += message->count - count;
+        server->stats.refused_ahead += message->count - count;
     }
     for (uint32_t i = 0; i < count; i++) {
         for (unsigned own = 0; own < client->own_count; own++) {

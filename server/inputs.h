@@ -13,10 +13,17 @@ void hc_sv_inputs_put(struct hc_server *server, struct hc_sv_peer *peer, hc_tick
                       const struct hc_input_message *message, struct hc_input_run *run,
                       uint64_t arrived_us);
 
-/// Forces the unknown inputs of a peer's player before the tick `before`, counts them and records
-/// them for the peer's snapshots.
+/// The reasons to force inputs.
+enum hc_sv_inputs_cause {
+    HC_SV_INPUTS_LATE,     ///< They are later than the client's late limit.
+    HC_SV_INPUTS_GIVEN_UP, ///< The client sends them no more.
+    HC_SV_INPUTS_SILENT,   ///< The client has lost its connection.
+};
+
+/// Forces the unknown inputs of a peer's player before the tick `before`, counts them by their
+/// cause and records them for the peer's snapshots.
 void hc_sv_inputs_force(struct hc_server *server, struct hc_sv_peer *peer, hc_player player,
-                        hc_tick before);
+                        hc_tick before, enum hc_sv_inputs_cause cause);
 
 /// As hc_server_put_npc_input.
 enum hc_status hc_sv_inputs_put_npc(struct hc_server *server, hc_player player, hc_tick tick,

@@ -41,9 +41,9 @@ static void close_window(struct hc_server *server) {
         struct hc_sv_peer *peer = &server->clients.peers[server->clients.players.slots[p].peer - 1];
         uint32_t late_limit = hc_sv_inputs_late_limit(server, peer);
         if (hc_sv_peer_lingers(peer))
-            hc_sv_inputs_force(server, peer, p, head + 1);
+            hc_sv_inputs_force(server, peer, p, head + 1, HC_SV_INPUTS_SILENT);
         else if (head >= late_limit)
-            hc_sv_inputs_force(server, peer, p, head - late_limit + 1);
+            hc_sv_inputs_force(server, peer, p, head - late_limit + 1, HC_SV_INPUTS_LATE);
     }
 }
 

@@ -46,7 +46,7 @@ How many clients a core holds: [CAPACITY.md](CAPACITY.md).
 END
 
     figure "Eight bots on each link" \
-        "Eight bots play at 60 Hz for 20 s with input delay 3; bytes include 28 of IP and UDP for each datagram." \
+        "Eight bots play at 60 Hz for 20 s, with input delay 3 and lead 0, and with the default timing; bytes include 28 of IP and UDP for each datagram." \
         "python3 tests/measure_links.py $bin"
     figure "Prediction" \
         "A client at 150 ms each way predicts its own player. The server sends either the newest tick that has all of its inputs, or the server tick." \

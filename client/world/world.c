@@ -159,11 +159,18 @@ static void apply_values(struct hc_cl_world *world, const struct hc_cl_received 
     }
 }
 
-static void apply_forced(struct hc_cl_world *world, const struct hc_snapshot_forced *forced) {
+/// Takes the forced inputs of a range. The server closes slots before `refused_before` by itself,
+/// and newer ones because the client has given them up.
+static void apply_forced(struct hc_cl_world *world, const struct hc_snapshot_forced *forced,
+                         hc_tick refused_before) {
     hc_player player = world->own[forced->own];
-    for (uint32_t i = 0; i < forced->count; i++)
-        if (hc_timeline_retract(world->timeline, player, forced->first + i) == HC_OK)
-            world->stats->inputs_forced++;
+    for (uint32_t i = 0; i < forced->count; i++) {
+        hc_tick tick = forced->first + i;
+        if (hc_timeline_retract(world->timeline, player, tick) != HC_OK)
+            continue;
+        world->stats->inputs_forced++;
+        world->stats->forced_late += tick < refused_before;
+    }
 }
 
 /// Puts the inputs of other players into the timeline: of each that the snapshot has, the newest
@@ -209,7 +216,7 @@ static void apply(struct hc_cl_world *world, const struct hc_cl_received *snapsh
                   bool overtaken) {
     apply_values(world, snapshot, false);
     for (uint32_t i = 0; i < snapshot->forced_count; i++)
-        apply_forced(world, &snapshot->forced[i]);
+        apply_forced(world, &snapshot->forced[i], snapshot->header.refused_before);
     // An overtaken snapshot may have inputs of a player that has left since. Inputs that still
     // count were in the newer one too.
     if (!overtaken)

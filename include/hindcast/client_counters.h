@@ -21,6 +21,10 @@
     X(inputs_sampled, SUM, "inputs", "inputs_sampled",                                             \
       "Inputs of all local players that the clients stamped, repeated ones included.")             \
     X(inputs_forced, SUM, "inputs", "inputs_forced", "Own inputs that the server forced.", LESS)   \
+    X(forced_late, SUM, "inputs", "inputs_forced_late",                                            \
+      "Of those, inputs that came later than the server takes them, or never. The client had "     \
+      "given up the others.",                                                                      \
+      LESS)                                                                                        \
     X(snapshots_stale, SUM, "snapshots", "snapshots_stale",                                        \
       "Snapshots that were older than one before: they change only the past.")                     \
     X(restarts, SUM, "restarts", "restarts", "Timelines that began anew at a received state.",     \

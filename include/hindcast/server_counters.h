@@ -40,9 +40,20 @@
       "Of those, inputs for a tick that was already simulated.")                                   \
     X(inputs_forced, SUM, "inputs", "inputs.forced",                                               \
       "Inputs that the server forced, because their slots closed before they came.", LESS)         \
+    X(forced_late, SUM, "inputs", "inputs.forced_late",                                            \
+      "Of those, inputs that were later than the client's late limit, or never came.", LESS)       \
+    X(forced_given_up, SUM, "inputs", "inputs.forced_given_up",                                    \
+      "Of those, inputs that the client said it sends no more.", LESS)                             \
+    X(forced_silent, SUM, "inputs", "inputs.forced_silent",                                        \
+      "Of those, inputs of clients that had lost their connection.", LESS)                         \
     X(inputs_refused, SUM, "inputs", "inputs.refused",                                             \
       "Inputs that came too late, counted once each, or for ticks too far ahead, counted each "    \
-      "time.", LESS)                                                                                     \
+      "time.",                                                                                     \
+      LESS)                                                                                        \
+    X(refused_late, SUM, "inputs", "inputs.refused_late",                                          \
+      "Of those, inputs that came after their slots had closed.", LESS)                            \
+    X(refused_ahead, SUM, "inputs", "inputs.refused_ahead",                                        \
+      "Of those, inputs for ticks too far ahead.", LESS)                                           \
     X(inputs_lost, SUM, "inputs", "inputs.lost",                                                   \
       "Inputs that the server dropped although they came in time: their slots were forced.", LESS) \
     X(shown_ago_unsent, SUM, "inputs", "inputs.shown_ago_unsent",                                  \

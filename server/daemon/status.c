@@ -192,9 +192,10 @@ static void log_inputs(struct hc_sv_status *status, struct hc_sv_log *log,
     uint64_t fresh;
     if (is_due(&status->inputs, host->inputs_refused + host->inputs_lost, last, now_us, &fresh))
         log_event(status, log, HC_SV_LOG_WARN, "inputs-refused",
-                  json_pack("{s:I, s:I, s:I, s:s}", "count", (json_int_t)fresh, "refused",
+                  json_pack("{s:I, s:I, s:I, s:I, s:I, s:s}", "count", (json_int_t)fresh, "refused",
                             (json_int_t)host->inputs_refused, "lost", (json_int_t)host->inputs_lost,
-                            "why",
+                            "late", (json_int_t)host->refused_late, "ahead",
+                            (json_int_t)host->refused_ahead, "why",
                             "inputs were later than --history or --late-margin allows, or for "
                             "ticks too far ahead"));
 }

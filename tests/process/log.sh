@@ -17,7 +17,7 @@ late=$pid
 start bots hindcast-bot --connect "127.0.0.1:$port" --count 2 --link bad --timing rewind
 bots=$pid
 check "the log says that inputs were refused" await grep -q \
-    "warn  inputs-refused count=[1-9][0-9]* refused=[1-9][0-9]* lost=[0-9]* why=" "$work/late.err"
+    "warn  inputs-refused count=[1-9][0-9]* refused=[1-9][0-9]* lost=[0-9]* late=[1-9][0-9]* ahead=[0-9]* why=" "$work/late.err"
 kill -TERM "$late"
 finish "$late"
 check "as many as the report counts, and more" report late 'inputs["refused"] > 0'

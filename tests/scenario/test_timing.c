@@ -167,6 +167,44 @@ START_TEST(changes_while_playing_leave_each_tick_its_one_input) {
 }
 END_TEST
 
+/// After the lead of `ahead` has gone inputs are many ticks later than usual.
+START_TEST(late_limit_follows_another_preset_within_two_seconds_and_each_loss_has_its_cause) {
+    static const char *const turns[] = {"ahead", "rewind", "balanced", "ahead", "rewind"};
+    struct hc_sim_config config = hc_sim_config_players(&hc_arena, 2, 0, 21);
+    ck_assert(hc_network_sim_preset("bad", &config.up));
+    config.down = config.up;
+    config.host.late_margin = 3;
+    struct scenario *scenario = scenario_create(&config);
+    ck_assert(hc_sim_join_all(scenario->sim));
+    const struct hc_server_stats *stats = hc_server_stats(hc_sim_host(scenario->sim));
+    uint64_t missed = 0;
+    for (unsigned i = 0; i < sizeof turns / sizeof *turns; i++) {
+        struct hc_client_timing timing;
+        ck_assert(hc_client_timing_preset(turns[i], &timing));
+        ck_assert_int_eq(hc_client_set_timing(hc_sim_client(scenario->sim, 0), &timing), HC_OK);
+        uint64_t before = stats->inputs_forced + stats->inputs_refused;
+        hc_sim_run(scenario->sim, 2 * SECOND_US);
+        missed += stats->inputs_forced + stats->inputs_refused - before;
+        struct hc_server_stats settled = *stats;
+        hc_sim_run(scenario->sim, 6 * SECOND_US);
+        printf("%s: %lu inputs forced or refused in 2 s, then %lu and %lu in 6 s\n", turns[i],
+               (unsigned long)(settled.inputs_forced + settled.inputs_refused - before),
+               (unsigned long)(stats->inputs_forced - settled.inputs_forced),
+               (unsigned long)(stats->inputs_refused - settled.inputs_refused));
+    }
+    ck_assert_uint_gt(missed, 0);
+    ck_assert_uint_eq(stats->inputs_lost, 0);
+    ck_assert_uint_gt(stats->forced_late, 0);
+    ck_assert_uint_eq(stats->forced_late + stats->forced_given_up + stats->forced_silent,
+                      stats->inputs_forced);
+    ck_assert_uint_eq(stats->refused_late + stats->refused_ahead, stats->inputs_refused);
+    const struct hc_client_stats *client = hc_client_stats(hc_sim_client(scenario->sim, 0));
+    ck_assert_uint_gt(client->forced_late, 0);
+    ck_assert_uint_le(client->forced_late, client->inputs_forced);
+    scenario_destroy(scenario);
+}
+END_TEST
+
 START_TEST(timing_out_of_its_range_is_refused_and_changes_nothing) {
     static const struct hc_client_timing bad[] = {
         {.input_delay = HC_INPUT_DELAY_MAX + 1},
@@ -243,6 +281,8 @@ int main(void) {
     tcase_add_test(tests, automatic_lead_makes_nothing_late_on_a_longer_path);
     tcase_add_test(tests, automatic_delays_follow_a_path_that_becomes_longer_and_shorter);
     tcase_add_test(tests, changes_while_playing_leave_each_tick_its_one_input);
+    tcase_add_test(
+        tests, late_limit_follows_another_preset_within_two_seconds_and_each_loss_has_its_cause);
     tcase_add_test(tests, timing_out_of_its_range_is_refused_and_changes_nothing);
     tcase_add_test(tests, display_changes_while_playing);
     suite_add_tcase(suite, tests);

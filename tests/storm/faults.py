@@ -105,8 +105,8 @@ FAULTS = {
     "window-closes-early": Fault(
         "server/ticks.c",
         "inputs are forced a tick before they leave the window",
-        "            hc_sv_inputs_force(server, peer, p, head - late_limit + 1);\n",
-        "            hc_sv_inputs_force(server, peer, p, head - late_limit + 2);\n",
+        "            hc_sv_inputs_force(server, peer, p, head - late_limit + 1, HC_SV_INPUTS_LATE);\n",
+        "            hc_sv_inputs_force(server, peer, p, head - late_limit + 2, HC_SV_INPUTS_LATE);\n",
         found_by="scenario_inputs",
     ),
     "stamped-twice": Fault(
@@ -592,8 +592,8 @@ FAULTS = {
         "server/handshake.c",
         "a client that reconnects may still send inputs from before",
         "            hc_sv_inputs_force(server, peer, peer->replication.own[i],\n"
-        "                                hc_timeline_head(server->timeline));\n",
-        "            hc_sv_inputs_force(server, peer, peer->replication.own[i], 0);\n",
+        "                                hc_timeline_head(server->timeline), HC_SV_INPUTS_SILENT);\n",
+        "            hc_sv_inputs_force(server, peer, peer->replication.own[i], 0, HC_SV_INPUTS_SILENT);\n",
         found_by="hc_storm 22..22",
     ),
     "resumed-always": Fault(
