@@ -15,8 +15,8 @@ void hc_sv_inputs_put(struct hc_server *server, struct hc_sv_peer *peer, hc_tick
 
 /// The reasons to force inputs.
 enum hc_sv_inputs_cause {
-    HC_SV_INPUTS_LATE,     ///< They are later than the client's late limit.
-    HC_SV_INPUTS_GIVEN_UP, ///< The client sends them no more.
+    HC_SV_INPUTS_LATE,     ///< Their ticks are beyond the late limit of the client.
+    HC_SV_INPUTS_GIVEN_UP, ///< The client sends these inputs no more.
     HC_SV_INPUTS_SILENT,   ///< The client has lost its connection.
 };
 
