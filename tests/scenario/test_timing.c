@@ -191,6 +191,8 @@ START_TEST(late_limit_follows_another_preset_within_two_seconds_and_each_loss_ha
                (unsigned long)(settled.inputs_forced + settled.inputs_refused - before),
                (unsigned long)(stats->inputs_forced - settled.inputs_forced),
                (unsigned long)(stats->inputs_refused - settled.inputs_refused));
+        ck_assert_uint_eq(stats->inputs_forced, settled.inputs_forced);
+        ck_assert_uint_eq(stats->inputs_refused, settled.inputs_refused);
     }
     ck_assert_uint_gt(missed, 0);
     ck_assert_uint_eq(stats->inputs_lost, 0);
