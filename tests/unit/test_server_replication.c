@@ -550,10 +550,10 @@ START_TEST(early_lists_say_what_the_timeline_has_of_each_open_tick_after_each_re
 END_TEST
 
 START_TEST(early_list_comes_with_the_state_of_its_tick_and_again_if_it_is_lost) {
-    uint32_t stood = 0, lost = 0;
+    uint32_t stood = 0, lost = 0, old = 0, missing = 0;
     begin_lists();
     for (unsigned i = 0; i < 600; i++) {
-        bool clean = i >= 560, standing = !clean && i % 9 < STANDING;
+        bool clean = i >= 588, standing = !clean && i % 9 < STANDING;
         static const struct hc_arena_input none;
         for (hc_tick t = hc_tick_back(head(), STANDING); t < head() && !standing; t++)
             hc_timeline_put_input(timeline, 0, t, &none); // the own inputs that did not come
@@ -571,9 +571,15 @@ START_TEST(early_list_comes_with_the_state_of_its_tick_and_again_if_it_is_lost) 
         }
         for (uint32_t s = 1; s + HC_LOST_AFTER <= seq; s++)
             hc_sv_client_lost(&client, s);
+        hc_tick oldest = replicator.final + 1; // its list was lost three times in a row at most
+        bool has_events = oldest < head() && hc_timeline_events_changed(timeline, oldest) > 0;
+        old += has_events;
+        missing += has_events && !is_listed(oldest);
     }
     for (hc_tick t = replicator.final + 1; t <= head(); t++)
         ck_assert_msg(is_listed(t), "tick %u at the head %u", t, head());
+    ck_assert_uint_gt(old, 50);
+    ck_assert_uint_lt(missing * 8, old); // one in three is lost
     ck_assert_uint_gt(stood, 50);
     ck_assert_uint_gt(lost, 100);
 }
