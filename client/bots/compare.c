@@ -12,6 +12,7 @@ enum {
     PLACES = 4,       ///< of a tolerance
     DURATION_PCT = 5, ///< by which the durations of two runs of one load may differ
     PERCENT = 100,
+    SETTING_PATH_MAX = 128, ///< bytes of a setting's path
 };
 
 bool hc_cl_compare_tolerance(const char *text, double *percent) {
@@ -84,6 +85,13 @@ static json_t *compare_loads(const json_t *old, const json_t *new) {
     json_t *other = json_array();
     for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
         compare_load(other, paths[i], old, new);
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)hc_cl_figures_find(new, "load.settings"), name, value) {
+        char path[SETTING_PATH_MAX];
+        snprintf(path, sizeof(path), "load.settings.%s", name);
+        compare_load(other, path, old, new);
+    }
     return other;
 }
 

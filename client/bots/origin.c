@@ -109,6 +109,17 @@ static void put_value(FILE *out, const char *value, bool secret, bool inner) {
     }
 }
 
+char *hc_cl_origin_words(const char *words) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return NULL;
+    put_value(out, words, false, true);
+    fclose(out);
+    return text;
+}
+
 /// Writes word `i`, and whether the value of a secret option, or of --server-args, comes next.
 static void put_word(FILE *out, const char *word, bool *secret, bool *inner, bool outer) {
     // A value may begin with dashes, too.

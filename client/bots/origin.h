@@ -9,5 +9,9 @@
 /// as a key.
 json_t *hc_cl_origin(int argc, char **argv);
 
+/// The words of --server-args without secrets, as in `command_line`. The caller frees them. NULL:
+/// no memory.
+char *hc_cl_origin_words(const char *words);
+
 /// The present time, UTC, such as 2026-01-31T12:34:56Z.
 json_t *hc_cl_origin_date(void);

@@ -1,14 +1,17 @@
 /// Owns the report's figures of the clients, and their verdict.
 #include "client/bots/report.h"
 
+#include "client/bots/origin.h"
 #include "common/programs/counters.h"
 #include "common/programs/report.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
     SENT_PERMILLE_MIN = 990, ///< of the due datagrams; with fewer the program was late
+    VALUE_MAX = 4200,        ///< bytes of a setting's value
     WORK_PERCENT_MAX = 80,   ///< of a tick, that the p99 of its work takes while a load is held
 };
 
@@ -48,6 +51,40 @@ static json_t *link_part(const struct hc_cl_options *options) {
     return part;
 }
 
+/// Whether a setting of hindcast-load makes another load, and has no other place in the report.
+static bool makes_load(enum hc_cl_setting i) {
+    const struct hc_setting *row = &hc_cl_settings[i];
+    static const enum hc_cl_setting others[] = {
+        HC_CL_SETTING_connect,     HC_CL_SETTING_spawn,     HC_CL_SETTING_clients,
+        HC_CL_SETTING_light,       HC_CL_SETTING_step,      HC_CL_SETTING_until,
+        HC_CL_SETTING_duration_us, HC_CL_SETTING_processes, HC_CL_SETTING_report};
+    for (size_t k = 0; k < sizeof(others) / sizeof(*others); k++)
+        if (i == others[k])
+            return false;
+    return (row->programs & HC_CL_OPTIONS_LOAD) != 0 &&
+           (row->group == HC_CL_SETTINGS_RUN || row->group == HC_CL_SETTINGS_PROFILE ||
+            i == HC_CL_SETTING_game);
+}
+
+/// The settings that make the load, as texts.
+static json_t *settings_part(const struct hc_cl_options *options) {
+    json_t *part = json_object();
+    for (unsigned i = 0; i < HC_CL_SETTING_COUNT; i++) {
+        const struct hc_setting *row = &hc_cl_settings[i];
+        char text[VALUE_MAX], *words = NULL;
+        if (!makes_load((enum hc_cl_setting)i))
+            continue;
+        if (!hc_setting_format(row, options, text, sizeof(text)))
+            snprintf(text, sizeof(text), "%s", row->none != NULL ? row->none : "none");
+        if (i == HC_CL_SETTING_server_args && options->server_args != NULL &&
+            (words = hc_cl_origin_words(options->server_args)) == NULL)
+            continue; // no memory
+        json_object_set_new(part, row->name, json_string(words != NULL ? words : text));
+        free(words);
+    }
+    return part;
+}
+
 /// The figures of clients. Those of a predicted world are null without full clients.
 static json_t *client_part(const struct hc_cl_options *options,
                            const struct hc_cl_fleet_result *result) {
@@ -63,10 +100,11 @@ static json_t *client_part(const struct hc_cl_options *options,
 static json_t *self_part(const struct hc_cl_options *options,
                          const struct hc_cl_fleet_result *result) {
     const struct hc_cl_fleet_self *self = &result->self;
-    return json_pack("{s:i, s:i, s:o, s:o}", "full_clients", (int)options->clients, "light_clients",
-                     (int)options->light, "cores_used",
+    return json_pack("{s:i, s:i, s:o, s:o, s:o}", "full_clients", (int)options->clients,
+                     "light_clients", (int)options->light, "cores_used",
                      hc_report_ratio((double)self->cpu_us, (double)result->duration_us),
-                     "sent_ratio", hc_report_ratio((double)self->sent, (double)self->due));
+                     "sent_ratio", hc_report_ratio((double)self->sent, (double)self->due),
+                     "settings", settings_part(options));
 }
 
 /// Adds a reason if the program itself was late, so that its figures do not describe the server.

@@ -210,11 +210,21 @@ enum hc_cl_status hc_cl_results_finish(const struct hc_cl_results *results, json
     return same ? HC_CL_STATUS_OK : HC_CL_STATUS_WORSE;
 }
 
+/// Writes the verdict alone, so that no file keeps the results of an earlier run.
+static void put_verdict(const json_t *report, FILE *out) {
+    fprintf(out, "%s\n", json_string_value(hc_report_find(report, "verdict.text")));
+}
+
 void hc_cl_results_fail(const struct hc_cl_results *results) {
     json_t *report = json_pack("{s:{s:b, s:s}}", "verdict", "ok", 0, "text",
                                "NOT OK: the run did not begin, see standard error");
     json_object_update(report, results->origin);
-    (void)write_file(results, "junit", results->options->junit, hc_cl_summary_junit, report);
+    const struct hc_cl_options *options = results->options;
+    if (options->json != NULL)
+        (void)hc_report_write(report, results->program, options->json);
+    (void)write_file(results, "junit", options->junit, hc_cl_summary_junit, report);
+    (void)write_file(results, "markdown", options->markdown, put_verdict, report);
+    (void)write_file(results, "report", options->report, put_verdict, report);
     json_decref(report);
 }
 

@@ -41,7 +41,8 @@ FILE *hc_cl_results_out(const struct hc_cl_results *results);
 enum hc_cl_status hc_cl_results_finish(const struct hc_cl_results *results, json_t *report,
                                        const struct hc_cl_page_series *series, bool good);
 
-/// Writes to the file of --junit that the run did not begin: an empty file is no XML.
+/// Writes to the files of the report that the run did not begin, so that none keeps the results of
+/// an earlier run.
 void hc_cl_results_fail(const struct hc_cl_results *results);
 
 /// Frees the results and closes the file of lines; false: a line could not be written, with a

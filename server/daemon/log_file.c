@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -45,8 +46,15 @@ static int open_at(const char *path) {
 
 // ---- The thread ---------------------------------------------------------------------------------
 
-/// Opens the file anew if the thread is to.
-static void reopen(struct hc_sv_log_file *file) {
+/// Whether two descriptors are of one file.
+static bool is_same(int one, int other) {
+    struct stat a, b;
+    return fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+/// Opens the file anew if the thread is to. True: it is another file than before.
+static bool reopen(struct hc_sv_log_file *file) {
     char path[PATH_SIZE], why[PATH_SIZE + 100];
     pthread_mutex_lock(&file->lock);
     bool reopens = file->reopens;
@@ -55,16 +63,24 @@ static void reopen(struct hc_sv_log_file *file) {
     file->reopens = false;
     pthread_mutex_unlock(&file->lock);
     if (!reopens)
-        return;
+        return false;
     int descriptor = open_at(path);
     if (descriptor < 0) {
         snprintf(why, sizeof(why), "--log-file '%s': %s", path, strerror(errno));
         hc_sv_log_event(log, HC_SV_LOG_ERROR, "log-file-refused", json_pack("{s:s}", "why", why));
-        return;
+        return false;
     }
+    bool other = !is_same(file->descriptor, descriptor);
     close(file->descriptor);
     file->descriptor = descriptor;
     hc_sv_log_event(log, HC_SV_LOG_INFO, "log-reopened", json_pack("{s:s}", "file", path));
+    return other;
+}
+
+/// The begin of the line that has the byte at `at`.
+static size_t line_begin(const struct hc_sv_log_file *file, size_t at) {
+    const char *last = memrchr(file->buffer, '\n', at);
+    return last != NULL ? (size_t)(last - file->buffer) + 1 : 0;
 }
 
 /// Waits until the thread is woken, or for `wait_ms` (-1: without end).
@@ -92,7 +108,8 @@ static void write_out(struct hc_sv_log_file *file, size_t size) {
             break;
         else {
             wait_for(file, false, RETRY_MS);
-            reopen(file); // it may be a file on another disk
+            if (reopen(file)) // it may be on another disk, and begins with a whole line
+                at = line_begin(file, at);
         }
     }
     file->used -= size;
@@ -144,12 +161,20 @@ static bool begin(struct hc_sv_log_file *file) {
            hc_sv_thread_start(&file->thread, run, file);
 }
 
-struct hc_sv_log_file *hc_sv_log_file_open(const char *path, char *why, size_t why_size) {
+/// A file whose thread has not begun; NULL: no memory.
+static struct hc_sv_log_file *make(void) {
     struct hc_sv_log_file *file = calloc(1, sizeof(*file));
+    if (file == NULL)
+        return NULL;
+    file->ends[READ_END] = file->ends[WRITE_END] = file->wake = file->descriptor = -1;
+    pthread_mutex_init(&file->lock, NULL);
+    return file;
+}
+
+struct hc_sv_log_file *hc_sv_log_file_open(const char *path, char *why, size_t why_size) {
+    struct hc_sv_log_file *file = make();
     int cause = ENOMEM;
     if (file != NULL) {
-        file->ends[READ_END] = file->ends[WRITE_END] = file->wake = -1;
-        pthread_mutex_init(&file->lock, NULL);
         file->descriptor = open_at(path);
         cause = errno;
     }
@@ -160,6 +185,20 @@ struct hc_sv_log_file *hc_sv_log_file_open(const char *path, char *why, size_t w
     snprintf(why, why_size, "--log-file '%s': %s", path, strerror(cause));
     if (file != NULL)
         free_file(file);
+    return NULL;
+}
+
+struct hc_sv_log_file *hc_sv_log_file_start(struct hc_sv_log *log, const char *path) {
+    struct hc_sv_log_file *file = make();
+    if (file == NULL)
+        return NULL;
+    file->descriptor = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+    file->reopens = true;
+    file->log = log;
+    snprintf(file->path, sizeof(file->path), "%s", path);
+    if (begin(file))
+        return file;
+    free_file(file);
     return NULL;
 }
 

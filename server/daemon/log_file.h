@@ -14,6 +14,11 @@ struct hc_sv_log_file;
 /// `why` is a sentence.
 struct hc_sv_log_file *hc_sv_log_file_open(const char *path, char *why, size_t why_size);
 
+/// Starts the thread, which opens the file at `path` for `log` as after hc_sv_log_file_reopen, so
+/// that a hanging file system delays no caller. Without the file the lines go to standard error.
+/// NULL: no memory, no descriptors or no thread.
+struct hc_sv_log_file *hc_sv_log_file_start(struct hc_sv_log *log, const char *path);
+
 /// The descriptor to which the log writes.
 int hc_sv_log_file_descriptor(const struct hc_sv_log_file *file);
 

@@ -42,6 +42,7 @@ static void use(struct hc_sv_log_output *output, int descriptor) {
 
 void hc_sv_log_output_open(struct hc_sv_log_output *output, int descriptor) {
     output->buffered = 0;
+    output->begun = false;
     output->dropped = 0;
     use(output, descriptor);
 }
@@ -71,6 +72,7 @@ bool hc_sv_log_output_flush(struct hc_sv_log_output *output) {
         size_t written = write_some(output, output->buffered);
         if (written == 0)
             return false;
+        output->begun = output->bytes[written - 1] != '\n';
         output->buffered -= written;
         memmove(output->bytes, output->bytes + written, output->buffered);
     }
@@ -108,7 +110,20 @@ void hc_sv_log_output_wait(struct hc_sv_log_output *output, unsigned wait_ms) {
             break;
 }
 
+/// Drops the rest of a line that was written in part.
+static void drop_line(struct hc_sv_log_output *output) {
+    const char *end = memchr(output->bytes, '\n', output->buffered);
+    size_t size = end != NULL ? (size_t)(end - output->bytes) + 1 : output->buffered;
+    output->buffered -= size;
+    memmove(output->bytes, output->bytes + size, output->buffered);
+    output->begun = false;
+    output->dropped++;
+}
+
 void hc_sv_log_output_redirect(struct hc_sv_log_output *output, int descriptor) {
+    hc_sv_log_output_flush(output);
+    if (output->begun)
+        drop_line(output);
     hc_sv_log_output_close(output);
     use(output, descriptor);
     hc_sv_log_output_flush(output);

@@ -15,6 +15,7 @@ struct hc_sv_log_output {
     int descriptor;
     bool owned;       ///< opened here, non-blocking
     bool sends;       ///< the descriptor is a socket
+    bool begun;       ///< the bytes so far end within a line
     size_t buffered;  ///< bytes
     uint64_t dropped; ///< texts since hc_sv_log_output_take_dropped
     char bytes[HC_SV_LOG_BUFFER];
@@ -24,7 +25,8 @@ struct hc_sv_log_output {
 /// other processes may share it.
 void hc_sv_log_output_open(struct hc_sv_log_output *output, int descriptor);
 
-/// Writes to another descriptor from now on, beginning with the bytes that are buffered.
+/// Writes to another descriptor from now on, beginning with the lines that are buffered. The rest
+/// of a line that was written in part is dropped, and the line counted.
 void hc_sv_log_output_redirect(struct hc_sv_log_output *output, int descriptor);
 
 /// Buffers `size` bytes and writes as many as the descriptor takes; false: the text is dropped and

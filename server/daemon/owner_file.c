@@ -75,13 +75,10 @@ static const char *read_text(const struct hc_sv_owner_file_kind *kind, int descr
 }
 
 /// Why a file of this kind is not read, or NULL.
-static const char *fault_of(const struct hc_sv_owner_file_kind *kind, const struct stat *status,
-                            bool again) {
+static const char *fault_of(const struct hc_sv_owner_file_kind *kind, const struct stat *status) {
     if (S_ISREG(status->st_mode))
         return NULL;
-    if (!S_ISFIFO(status->st_mode) || !kind->pipes)
-        return "is no regular file";
-    return again ? "is a pipe, which is read once" : NULL;
+    return S_ISFIFO(status->st_mode) && kind->pipes ? NULL : "is no regular file";
 }
 
 /// Reads a file for the first time, or again.
@@ -92,15 +89,17 @@ static bool read_file(const struct hc_sv_owner_file_order *order, void *out, cha
     struct hc_sv_owner_file file = {.path = path};
     struct stat status;
     const char *wrong = NULL;
+    memset(out, 0, kind->size);
+    if (order->again && kind->pipes && stat(path, &status) == 0 && S_ISFIFO(status.st_mode))
+        return true;
     // Without O_NONBLOCK, opening a pipe would wait for a writer.
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    memset(out, 0, kind->size);
     if (descriptor < 0)
         wrong = strerror(errno);
     else if (fstat(descriptor, &status) != 0)
         wrong = strerror(errno);
     else
-        wrong = fault_of(kind, &status, order->again);
+        wrong = fault_of(kind, &status);
     if (wrong == NULL) {
         file.owner = status.st_uid;
         file.mode = status.st_mode & MODE_ALL;

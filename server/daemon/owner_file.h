@@ -40,7 +40,7 @@ bool hc_sv_owner_file_read(const struct hc_sv_owner_file_kind *kind, const char 
 /// An order to read a file in the background (server/daemon/background.h).
 struct hc_sv_owner_file_order {
     const struct hc_sv_owner_file_kind *kind; ///< borrowed for ever
-    bool again;                               ///< the file was read before
+    bool again; ///< the file was read before; the result is all zeros if it is a pipe
     char path[HC_SV_OWNER_FILE_PATH_MAX];
 };
 

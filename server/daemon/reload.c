@@ -7,7 +7,6 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -55,6 +54,14 @@ static void on_keys(void *context, enum hc_sv_background_status status, const vo
     if (status != HC_SV_BACKGROUND_DONE) {
         const char *event = status == HC_SV_BACKGROUND_SLOW ? "keys-slow" : "keys-refused";
         log_unread(reload, event, reload->keys_order.path, why);
+        if (status == HC_SV_BACKGROUND_FAILED)
+            reload->keys_are_read = false;
+        return;
+    }
+    reload->keys_are_read = true;
+    if (keys->count == 0) {
+        log_line(reload, HC_SV_LOG_INFO, "keys-kept",
+                 json_pack("{s:s}", "why", "the key file is a pipe, which was read before"));
         return;
     }
     pthread_mutex_lock(setting->placement_lock);
@@ -94,6 +101,8 @@ static void refuse(struct hc_sv_reload *reload, const struct hc_sv_refused_file 
 static void on_refused(void *context, enum hc_sv_background_status status, const void *out,
                        const char *why) {
     struct hc_sv_reload *reload = context;
+    if (reload->options->refused == NULL)
+        return; // a reload has taken the file out since the reading began
     if (status == HC_SV_BACKGROUND_DONE)
         refuse(reload, out);
     else
@@ -154,7 +163,6 @@ static void log_waiting(struct hc_sv_reload *reload, unsigned i) {
 static void move_log(struct hc_sv_reload *reload) {
     struct hc_sv_log *log = reload->setting->log;
     struct hc_sv_options *options = reload->options;
-    char why[VALUE_MAX];
     if (reload->log_file != NULL && options->log_file != NULL) {
         hc_sv_log_file_reopen(reload->log_file, log, options->log_file);
         return;
@@ -165,13 +173,16 @@ static void move_log(struct hc_sv_reload *reload) {
         reload->log_file = NULL;
         return;
     }
-    reload->log_file = hc_sv_log_file_open(options->log_file, why, sizeof(why));
+    if (options->log_file == NULL)
+        return;
+    reload->log_file = hc_sv_log_file_start(log, options->log_file);
     if (reload->log_file != NULL) {
         hc_sv_log_redirect(log, hc_sv_log_file_descriptor(reload->log_file));
         return;
     }
-    log_line(reload, HC_SV_LOG_ERROR, "log-file-refused", json_pack("{s:s}", "why", why));
-    options->log_file = NULL; // the next reload tries again
+    log_line(reload, HC_SV_LOG_ERROR, "log-file-refused",
+             json_pack("{s:s}", "why", "no memory or no descriptors for the log's thread"));
+    options->log_file = reload->order.now.log_file = NULL; // the next reload tries again
 }
 
 /// Puts settings into force that have changed.
@@ -189,13 +200,10 @@ static void read_keys(struct hc_sv_reload *reload) {
     char before[HC_SV_OWNER_FILE_PATH_MAX];
     memcpy(before, reload->keys_order.path, sizeof(before));
     set_keys_path(reload);
-    reload->keys_order.again = strcmp(before, reload->keys_order.path) == 0;
-    reload->keys_are_piped = reload->keys_are_piped && reload->keys_order.again;
-    if (reload->keys_are_piped)
-        log_line(reload, HC_SV_LOG_INFO, "keys-kept",
-                 json_pack("{s:s}", "why", "the key file is a pipe, which was read at the start"));
-    else
-        hc_sv_background_start(reload->keys);
+    if (strcmp(before, reload->keys_order.path) != 0)
+        reload->keys_are_read = false;
+    reload->keys_order.again = reload->keys_are_read;
+    hc_sv_background_start(reload->keys);
 }
 
 /// Reads the files that the options name.
@@ -296,10 +304,8 @@ void hc_sv_reload_open(struct hc_sv_reload *reload, const struct hc_sv_match_set
              options->refused != NULL ? options->refused : "");
     if (options->dev)
         return;
-    struct stat status;
     set_keys_path(reload);
-    reload->keys_are_piped =
-        stat(reload->keys_order.path, &status) == 0 && S_ISFIFO(status.st_mode);
+    reload->keys_are_read = true; // at the start
 }
 
 /// A place to read a kind of file.

@@ -27,7 +27,7 @@ struct hc_sv_reload {
     struct hc_sv_background *config; ///< NULL without --config
     struct hc_sv_background *keys;   ///< NULL in --dev
     struct hc_sv_background *refused;
-    bool keys_are_piped;             ///< the key file is a pipe, which is read once
+    bool keys_are_read;              ///< the last reading of the key file could use it
     struct hc_sv_log_file *log_file; ///< the caller opens and closes it; NULL: standard error
     uint64_t reloads, refusals;      ///< readings of the configuration, and those with faults
     char texts[HC_SV_SETTING_COUNT][HC_SETTING_LINE_MAX]; ///< of settings that were changed

@@ -41,7 +41,7 @@ static void end_line(struct reading *reading) {
 static const char *fault_of(struct reading *reading, const char *begin, size_t size, int room) {
     size_t most = (size_t)room - 3; // beside the line's end and the terminator
     if (reading->read > HC_SV_SETTINGS_FILE_MAX)
-        return "the file is larger than 1 MiB";
+        return "the file is larger than 1 MiB"; // it has grown since it was opened
     if (strlen(reading->text) != size)
         return "the line holds a zero byte";
     if (begin[0] == '[')
@@ -135,6 +135,8 @@ static FILE *open_file(const char *path, const char **why) {
     FILE *stream = NULL;
     if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))
         *why = "is no regular file";
+    else if (status.st_size > HC_SV_SETTINGS_FILE_MAX)
+        *why = "is larger than 1 MiB";
     else if ((stream = fdopen(descriptor, "r")) == NULL)
         *why = strerror(errno);
     if (stream == NULL)

@@ -110,7 +110,10 @@ set_config "key-file = $work/other-keys" "refused = $work/refused" "no-such = 1"
 kill -HUP "$server"
 check "a configuration with a fault is refused" await grep -q "error config-refused faults=1" "$work/named.err"
 check "and the keys are read all the same" await shows "$work/named.err" "info  keys-read" 1
-check "nobody is refused" sh -c "! grep -q ' left ' '$work/named.err'"
+start early hindcast-bot --connect "127.0.0.1:$port" --token "$work/other-token" --duration 1
+finish "$pid"
+check "a user plays for a second after it" await grep -q " left .*user=9 " "$work/named.err"
+check "nobody is refused" sh -c "! grep ' left ' '$work/named.err' | grep -qv 'user=9 '"
 set_config "key-file = $work/other-keys" "refused = $work/refused"
 kill -HUP "$server"
 check "the refused user is closed" await grep -q "info  left .*user=2 " "$work/named.err"
@@ -121,6 +124,9 @@ check "a token of the other keys admits" report other 'c["snapshots"] > 0'
 set_config "key-file = $work/other-keys"
 kill -HUP "$server"
 check "nobody is refused any more" await grep -q "info  refused-read users=0" "$work/named.err"
+start late hindcast-bot --connect "127.0.0.1:$port" --token "$work/other-token" --duration 1
+finish "$pid"
+check "a user plays for a second after it, too" await shows "$work/named.err" " left .*user=9 " 3
 check "the other user plays on" test "$(grep -c ' left .*user=1 ' "$work/named.err")" = 0
 kill -TERM "$server"
 finish "$server"

@@ -86,11 +86,15 @@ finish "$pid"
 check "the words of --server-args may be quoted" report words 'r["tick_rate_hz"] == 30'
 check "a quote without end is refused with its place" refused "has no end of the quote at character 11" \
     --spawn --server-args "--history '3"
-start unbegun hindcast-load --spawn --server-args '--history 9999' --duration 1 --junit "$work/unbegun.xml"
+for form in json md html; do echo earlier >"$work/unbegun.$form"; done
+start unbegun hindcast-load --spawn --server-args '--history 9999' --duration 1 --junit "$work/unbegun.xml" \
+    --markdown "$work/unbegun.md" --report "$work/unbegun.html"
 finish "$pid"
 check "a run that did not begin is a failed test case, too" python3 -c "import sys, xml.etree.ElementTree as tree
 failure = tree.parse('$work/unbegun.xml').getroot().find('.//testcase/failure')
 assert $status == 1 and 'did not begin' in failure.get('message')"
+check "and no file keeps the results of an earlier run" sh -c "cd '$work' && ! grep -q earlier unbegun.json unbegun.md \
+    unbegun.html && grep -q 'did not begin' unbegun.json && grep -q 'did not begin' unbegun.md"
 
 # Comparisons. doctor FROM TO FACTOR: a report with a figure of the server times the factor.
 doctor() {
@@ -132,6 +136,10 @@ start another hindcast-load --spawn --clients 3 --duration 2 --compare "$work/fi
 finish "$pid"
 check "another load is no comparison" exits another 4
 check "it says what differs" grep -q '^  another load  *clients was 2, and is 3$' "$work/another.out"
+start busier hindcast-load --spawn --clients 2 --duration 2 --activity 50 --compare "$work/first.json" --tolerance 1000%
+finish "$pid"
+check "so is one whose users press fewer keys" sh -c "grep -q \
+    '^  another load  *load.settings.activity was \"100\", and is \"50\"$' '$work/busier.out'"
 echo '{}' >"$work/none.json"
 check "what is no report is refused" refused "is no report that hindcast-load --json wrote" \
     --spawn --compare "$work/none.json"

@@ -52,6 +52,30 @@ kill -TERM "$server"
 finish "$server"
 check "where it ends" grep -q "info  stopping" "$work/moved.err"
 
+# A file that cannot be opened leaves the log on standard error until it can be, or is taken out.
+echo "" >"$work/config"
+serve repaired --config "$work/config"
+server=$pid
+move_to "log-file = $work/later/log"
+check "a first file that cannot be opened is named on standard error" \
+    await grep -q "error log-file-refused" "$work/repaired.err"
+mkdir "$work/later"
+kill -HUP "$server"
+check "the next reload opens it" await grep -q "info  config-read" "$work/later/log"
+kill -TERM "$server"
+finish "$server"
+check "where the log ends" grep -q "info  stopping" "$work/later/log"
+echo "" >"$work/config"
+serve removed --config "$work/config"
+server=$pid
+move_to "log-file = $work/no/log"
+check "it is named again" await grep -q "error log-file-refused" "$work/removed.err"
+move_to ""
+check "the file may be taken out instead" await shows "$work/removed.err" "info  config-read" 2
+kill -TERM "$server"
+finish "$server"
+check "and the log ends on standard error" grep -q "info  stopping" "$work/removed.err"
+
 # Under systemd standard error is the journal's, and $JOURNAL_STREAM has its device and inode.
 : >"$work/journal.err"
 JOURNAL_STREAM=$(stat -c %d:%i "$work/journal.err")

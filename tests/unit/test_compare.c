@@ -99,6 +99,11 @@ START_TEST(a_run_of_another_load_is_not_ok) {
     json_object_set_new(shorter, "duration_ms", json_integer(9000));
     ck_assert_str_eq(worse_of(report_of(1, 100, 0), shorter, 10),
                      "load: duration_ms was 10000, and is 9000");
+    json_t *busier = report_of(1, 100, 0);
+    json_object_set_new(json_object_get(json_object_get(busier, "load"), "settings"), "churn",
+                        json_string("4"));
+    ck_assert_str_eq(worse_of(report_of(1, 100, 0), busier, 10),
+                     "load: load.settings.churn was \"0\", and is \"4\"");
     alike = report_of(1, 100, 0);
     json_object_set_new(alike, "duration_ms", json_integer(10020));
     json_object_set_new(alike, "seed", json_integer(7));
