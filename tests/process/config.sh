@@ -97,6 +97,8 @@ finish "$server"
 make_tokens 2
 "$bin/hindcastd" key --key-file "$work/other-keys" >/dev/null
 "$bin/hindcastd" token --key-file "$work/other-keys" --client-id 9 --life 600 >"$work/other-token"
+"$bin/hindcastd" token --key-file "$work/keys" --client-id 3 --life 600 >"$work/third-token"
+"$bin/hindcastd" token --key-file "$work/other-keys" --client-id 8 --life 600 >"$work/late-token"
 set_config "key-file = $work/keys"
 start named hindcastd --config "$file" --bind 127.0.0.1 --port 0 --matches 2 --workers 2
 server=$pid
@@ -110,10 +112,10 @@ set_config "key-file = $work/other-keys" "refused = $work/refused" "no-such = 1"
 kill -HUP "$server"
 check "a configuration with a fault is refused" await grep -q "error config-refused faults=1" "$work/named.err"
 check "and the keys are read all the same" await shows "$work/named.err" "info  keys-read" 1
-start early hindcast-bot --connect "127.0.0.1:$port" --token "$work/other-token" --duration 1
+start early hindcast-bot --connect "127.0.0.1:$port" --token "$work/third-token" --duration 1
 finish "$pid"
-check "a user plays for a second after it" await grep -q " left .*user=9 " "$work/named.err"
-check "nobody is refused" sh -c "! grep ' left ' '$work/named.err' | grep -qv 'user=9 '"
+check "a user plays for a second after it" await grep -q " left .*user=3 " "$work/named.err"
+check "nobody is refused" sh -c "! grep ' left ' '$work/named.err' | grep -qv 'user=3 '"
 set_config "key-file = $work/other-keys" "refused = $work/refused"
 kill -HUP "$server"
 check "the refused user is closed" await grep -q "info  left .*user=2 " "$work/named.err"
@@ -124,9 +126,9 @@ check "a token of the other keys admits" report other 'c["snapshots"] > 0'
 set_config "key-file = $work/other-keys"
 kill -HUP "$server"
 check "nobody is refused any more" await grep -q "info  refused-read users=0" "$work/named.err"
-start late hindcast-bot --connect "127.0.0.1:$port" --token "$work/other-token" --duration 1
+start late hindcast-bot --connect "127.0.0.1:$port" --token "$work/late-token" --duration 1
 finish "$pid"
-check "a user plays for a second after it, too" await shows "$work/named.err" " left .*user=9 " 3
+check "a user plays for a second after it, too" await grep -q " left .*user=8 " "$work/named.err"
 check "the other user plays on" test "$(grep -c ' left .*user=1 ' "$work/named.err")" = 0
 kill -TERM "$server"
 finish "$server"
