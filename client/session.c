@@ -498,8 +498,8 @@ enum hc_status hc_client_set_timing(struct hc_client *client,
     return HC_OK;
 }
 
-/// The position in simulated time that is shown, which rests where no newer tick has come, in
-/// 1/HC_CL_INTERPOLATION_WHOLE ticks; 0 before the first state.
+/// The position in simulated time that is shown, in 1/HC_CL_INTERPOLATION_WHOLE ticks; 0 before the
+/// first state. The position rests at the newest tick's end until another tick comes.
 static int64_t shown_position(const struct hc_client *client, uint64_t now_us) {
     if (!client->link.newest.any)
         return 0;

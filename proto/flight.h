@@ -3,14 +3,14 @@
 ///
 /// On a free path there is none, because jitter and random losses are no congestion. A path is
 /// congested when for a while (the patience) no round trip was near the least one, which means
-/// within HC_FLIGHT_NEAR_US of it: a queue stands somewhere. The while is twice the longest that
-/// was seen on the free path, so that a path with much jitter needs more of it; a queue keeps the
-/// order, so one that reorders may need most. From then on the
-/// bound is what was acked in (least round trip + HC_FLIGHT_QUEUE_US), at the pace of the newest
-/// acks: about the bytes that the path holds with a queue of that time. The bound grows by a
-/// quarter of what is acked when a round trip shows that the queue is nearly empty (as slow start,
-/// RFC 5681, less steep), and by a quarter each second, and falls when the path is congested again.
-/// When it has held nothing back for HC_FLIGHT_FREE_US, the path is free.
+/// within HC_FLIGHT_NEAR_US of it: a queue stands somewhere. The patience is twice the longest such
+/// while that was seen on the free path, so it is longer on a path with much jitter. It may
+/// be longest on a path that reorders, because a queue keeps the order. From then on the bound is
+/// what was acked in (least round trip + HC_FLIGHT_QUEUE_US), at the pace of the newest acks: about
+/// the bytes that the path holds with a queue of that time. The bound grows by a quarter of what is
+/// acked when a round trip shows that the queue is nearly empty (as slow start, RFC 5681, less
+/// steep), and by a quarter each second, and falls when the path is congested again. When it has
+/// held nothing back for HC_FLIGHT_FREE_US, the path is free.
 ///
 /// The least round trip is that of the newest HC_FLIGHT_WINDOW_US or two. While there is a bound a
 /// queue may always stand, so the end drains it at the beginning of each window of its clock: it

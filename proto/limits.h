@@ -66,8 +66,7 @@ enum {
     HC_ACK_DELAY_MAX_US = 10000000, ///< a longer delay is reported as this
     HC_PHASE_MAX_US = 10000000,     ///< a longer phase is reported as this
 
-    // ---- Congestion (CONGESTION.md)
-    // -----------------------------------------------------------------------
+    // ---- Congestion (CONGESTION.md) -------------------------------------------------------------
 
     HC_FLIGHT_OVERHEAD = 28,                ///< bytes of a datagram's headers of IP and UDP
     HC_FLIGHT_QUEUE_US = 50000,             ///< queue that the bound leaves

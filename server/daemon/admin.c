@@ -5,6 +5,7 @@
 
 #include "common/elapsed.h"
 #include "common/programs/clock.h"
+#include "common/programs/loop.h"
 #include "server/daemon/admin_address.h"
 #include "server/daemon/admin_commands.h"
 #include "server/daemon/admin_password.h"
@@ -15,6 +16,7 @@
 #include "server/daemon/overview.h"
 
 #include <errno.h>
+#include <event2/event.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
 #include <sodium.h>
@@ -60,6 +62,8 @@ struct hc_sv_admin {
     struct hc_sv_ban_order bans;   ///< the change of the file that runs
     struct hc_sv_background *file; ///< what changes it
     bool changes;                  ///< the file is being changed
+    unsigned alone;                ///< changes that follow are tried one by one
+    struct event *due;             ///< kicks ask the workers for their clients
     struct text metrics, status;
     struct hc_sv_match_counts *counts; ///< [matches] memory for the metrics
     bool made_socket;                  ///< the file of the Unix socket is this one's
@@ -211,17 +215,20 @@ static void make_status(struct hc_sv_admin *admin) {
         renew(&admin->status, (struct text){.bytes = bytes, .size = strlen(bytes)});
 }
 
-/// Orders to kick the clients of a user. Returns how many it has; `*full`: a mailbox has no room.
-static unsigned kick(struct hc_sv_admin *admin, uint64_t user, bool *full) {
+/// Orders to kick the clients of a user. Returns how many it has; `*full`: a mailbox has no room;
+/// `*unknown`: the clients of some match are not known.
+static unsigned kick(struct hc_sv_admin *admin, uint64_t user, bool *full, bool *unknown) {
     const struct hc_sv_control *control = admin->control;
     unsigned found = 0;
-    *full = false;
+    *full = *unknown = false;
     for (unsigned number = 1; number <= control->options->matches; number++) {
         const struct hc_sv_match *match = hc_sv_worker_match(control->workers, number);
         unsigned worker = hc_sv_worker_of(number, control->options->workers);
         if (!hc_sv_control_has_published(control, worker) ||
-            hc_sv_control_match_hangs(control, number))
+            hc_sv_control_match_hangs(control, number)) {
+            *unknown = true;
             continue;
+        }
         for (uint32_t i = 0; i < match->listed_count; i++) {
             const struct hc_server_session *session = &match->listed[i].session;
             const struct hc_sv_kick order = {.match = (uint16_t)number, .cid = session->cid};
@@ -235,8 +242,11 @@ static unsigned kick(struct hc_sv_admin *admin, uint64_t user, bool *full) {
 }
 
 static void answer_kick(struct hc_sv_admin *admin, struct waiting *waiting) {
-    bool full;
-    if (kick(admin, waiting->value, &full) == 0)
+    bool full, unknown;
+    unsigned found = kick(admin, waiting->value, &full, &unknown);
+    if (found == 0 && unknown)
+        reply_late(waiting, HTTP_SERVUNAVAIL, "a match does not answer, and no other has the user");
+    else if (found == 0)
         reply_late(waiting, HTTP_NOTFOUND, "no such user plays");
     else if (full)
         reply_late(waiting, HTTP_SERVUNAVAIL, "too many kicks wait");
@@ -247,6 +257,7 @@ static void answer_kick(struct hc_sv_admin *admin, struct waiting *waiting) {
 /// The workers have published their clients.
 static void on_published(void *context) {
     struct hc_sv_admin *admin = context;
+    evtimer_del(admin->due);
     make_status(admin);
     for (unsigned i = 0; i < WAITING_MAX; i++) {
         struct waiting *waiting = &admin->waiting[i];
@@ -268,9 +279,23 @@ static void on_status(struct hc_sv_admin *admin, struct evhttp_request *request,
         hc_sv_control_ask(admin->control);
 }
 
+static void on_due(evutil_socket_t descriptor, short events, void *context) {
+    const struct hc_sv_admin *admin = context;
+    (void)descriptor;
+    (void)events;
+    hc_sv_control_ask(admin->control);
+}
+
+/// A kick needs a list of clients that is newer than the request. The workers list them once in
+/// FRESH_US, however many kicks come.
 static void on_kick(struct hc_sv_admin *admin, struct evhttp_request *request, uint64_t user) {
-    if (begin_waiting(admin, request, HC_SV_ADMIN_KICK, user))
+    const struct timeval wait = hc_clock_span(FRESH_US);
+    if (!begin_waiting(admin, request, HC_SV_ADMIN_KICK, user))
+        return;
+    if (!is_fresh(&admin->status))
         hc_sv_control_ask(admin->control);
+    else if (!evtimer_pending(admin->due, NULL))
+        evtimer_add(admin->due, &wait);
 }
 
 // ---- Bans ---------------------------------------------------------------------------------------
@@ -279,25 +304,35 @@ static bool is_ban(const struct waiting *waiting) {
     return waiting->used && (waiting->id == HC_SV_ADMIN_BAN || waiting->id == HC_SV_ADMIN_UNBAN);
 }
 
+static const char no_file[] = "the server has no --refused FILE";
+
 /// Changes the file of refused users as the requests say that wait, unless it is being changed.
 static void change_file(struct hc_sv_admin *admin) {
     struct hc_sv_ban_order *bans = &admin->bans;
+    const char *path = admin->control->options->refused; // a reload may have taken it away
+    unsigned most = admin->alone > 0 ? 1 : HC_SV_BANS_MAX;
+    admin->alone -= admin->alone > 0;
     bans->count = 0;
-    for (unsigned i = 0; i < WAITING_MAX && bans->count < HC_SV_BANS_MAX; i++) {
+    for (unsigned i = 0; i < WAITING_MAX && bans->count < most; i++) {
         struct waiting *waiting = &admin->waiting[i];
         if (!is_ban(waiting))
             continue;
+        if (path == NULL) {
+            reply_late(waiting, 409, no_file);
+            continue;
+        }
         waiting->runs = true;
         bans->bans[bans->count++] = (struct hc_sv_ban){.client_id = waiting->value,
                                                        .lifted = waiting->id == HC_SV_ADMIN_UNBAN};
     }
-    snprintf(bans->path, sizeof(bans->path), "%s", admin->control->options->refused);
+    snprintf(bans->path, sizeof(bans->path), "%s", path != NULL ? path : "");
     admin->changes = bans->count > 0;
     if (admin->changes)
         hc_sv_background_start(admin->file);
 }
 
-/// The file was changed, or could not be, or that takes long.
+/// The file was changed, or could not be, or that takes long. Of several changes that failed
+/// together each is tried alone.
 static void on_changed(void *context, enum hc_sv_background_status status, const void *out,
                        const char *why) {
     struct hc_sv_admin *admin = context;
@@ -308,12 +343,17 @@ static void on_changed(void *context, enum hc_sv_background_status status, const
                         json_pack("{s:s}", "file", admin->bans.path));
         return;
     }
+    bool again = !good && admin->bans.count > 1;
     for (unsigned i = 0; i < WAITING_MAX; i++) {
         struct waiting *waiting = &admin->waiting[i];
-        if (is_ban(waiting) && waiting->runs)
-            reply_late(waiting, good ? HTTP_OK : HTTP_INTERNAL, good ? "done" : why);
+        if (is_ban(waiting) && waiting->runs && !again)
+            reply_late(waiting, good ? 202 : HTTP_INTERNAL,
+                       good ? "written; refused-read in the log says when it is in force" : why);
+        waiting->runs = false;
     }
-    if (good)
+    if (again)
+        admin->alone = admin->bans.count;
+    else if (good)
         hc_sv_reload_read_refused(&admin->control->reload);
     else
         hc_sv_log_event(admin->control->log, HC_SV_LOG_ERROR, "ban-failed",
@@ -325,7 +365,7 @@ static void on_changed(void *context, enum hc_sv_background_status status, const
 static void begin_ban(struct hc_sv_admin *admin, struct evhttp_request *request,
                       enum hc_sv_admin_command_id id, uint64_t user) {
     if (admin->control->options->refused == NULL)
-        hc_sv_http_reply(request, 409, "the server has no --refused FILE");
+        hc_sv_http_reply(request, 409, no_file);
     else if (begin_waiting(admin, request, id, user) && !admin->changes)
         change_file(admin);
 }
@@ -362,10 +402,25 @@ static void on_drain(struct hc_sv_admin *admin, struct evhttp_request *request, 
     hc_sv_http_reply(request, 202, "nobody is admitted, and the server ends once nobody plays");
 }
 
+/// The answer of a restart is written.
+static void on_written(struct evhttp_request *request, void *context) {
+    const struct hc_sv_admin *admin = context;
+    (void)request;
+    hc_sv_control_stop(admin->control, "admin", true);
+}
+
+/// The connection of a restart has ended, perhaps before its answer was written.
+static void on_ended(struct evhttp_connection *connection, void *context) {
+    (void)connection;
+    on_written(NULL, context);
+}
+
+/// An idle server ends at once, so it is told to once the answer is written.
 static void on_restart(struct hc_sv_admin *admin, struct evhttp_request *request, uint64_t none) {
     (void)none;
+    evhttp_request_set_on_complete_cb(request, on_written, admin);
+    evhttp_connection_set_closecb(evhttp_request_get_connection(request), on_ended, admin);
     hc_sv_http_reply(request, 202, "the server ends, and its clients come back");
-    hc_sv_control_stop(admin->control, "admin", true);
 }
 
 // ---- Routes -------------------------------------------------------------------------------------
@@ -388,11 +443,17 @@ static enum hc_sv_admin_command_id command_of(struct evhttp_request *request) {
                                           : HC_SV_ADMIN_COMMAND_COUNT;
 }
 
-/// Whether the request needs a password and has none. The probes of orchestrators have none.
+/// Whether an orchestrator asks: its probes have no password, and readers who leave answers unread
+/// hide no health.
+static bool is_probe(enum hc_sv_admin_command_id id) {
+    return id == HC_SV_ADMIN_HEALTHZ || id == HC_SV_ADMIN_READYZ;
+}
+
+/// Whether the request needs a password and has none.
 static bool lacks_password(const struct hc_sv_admin *admin, struct evhttp_request *request,
                            enum hc_sv_admin_command_id id) {
     const struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
-    return admin->has_password && id != HC_SV_ADMIN_HEALTHZ && id != HC_SV_ADMIN_READYZ &&
+    return admin->has_password && !is_probe(id) &&
            !hc_sv_admin_password_matches(&admin->password,
                                          evhttp_find_header(headers, "Authorization"));
 }
@@ -422,7 +483,7 @@ static int find_fault(const struct hc_sv_admin *admin, struct evhttp_request *re
     if (posts && !hc_sv_http_is_of_own_page(request))
         return 403;
     *why = "too many answers are unread";
-    return hc_sv_http_unsent(admin->http) > UNSENT_MAX ? HTTP_SERVUNAVAIL : 0;
+    return !is_probe(id) && hc_sv_http_unsent(admin->http) > UNSENT_MAX ? HTTP_SERVUNAVAIL : 0;
 }
 
 static void on_request(struct evhttp_request *request, void *context) {
@@ -520,8 +581,9 @@ static bool open_face(struct hc_sv_admin *admin, char *why, size_t why_size) {
     admin->counts = calloc(options->matches, sizeof(*admin->counts));
     admin->file = hc_sv_background_open(admin->control->base, &change, SLOW_MS, on_changed, admin);
     admin->http = hc_sv_http_open(admin->control->base, &config);
+    admin->due = evtimer_new(admin->control->base, on_due, admin);
     snprintf(why, why_size, "--admin '%s': no memory", options->admin);
-    if (admin->counts == NULL || admin->file == NULL || admin->http == NULL ||
+    if (admin->counts == NULL || admin->file == NULL || admin->http == NULL || admin->due == NULL ||
         !hc_sv_admin_address_parse(options->admin, &admin->address))
         return false;
     if (!listen_at(admin)) {
@@ -555,6 +617,7 @@ void hc_sv_admin_close(struct hc_sv_admin *admin) {
         return;
     hc_sv_http_close(admin->http);
     hc_sv_background_close(admin->file);
+    hc_loop_free_event(admin->due);
     if (admin->made_socket && lstat(admin->address.path, &found) == 0 &&
         found.st_ino == admin->socket.st_ino && found.st_dev == admin->socket.st_dev)
         unlink(admin->address.path);

@@ -1,8 +1,8 @@
 /// The admin face of the daemon (--admin): HTTP for its owner, on the control thread.
 ///
-/// server/daemon/admin_commands.h lists its paths. What is read is fresh: the status at most a
-/// tenth of a second old, the metrics a second. HEAD is answered as GET. Workers publish what is
-/// asked for and take orders from their mailboxes, and wait for nobody.
+/// server/daemon/admin_commands.h lists its paths. The status is at most a tenth of a second old,
+/// the metrics at most a second. HEAD is answered as GET. Workers publish their clients when the
+/// face asks for them, take orders from their mailboxes, and wait for nobody.
 ///
 /// A web page reaches no more than its own server (DNS rebinding): the host of a request must be
 /// localhost, an address of loopback, or the address at which it arrived; another page orders

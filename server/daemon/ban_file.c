@@ -61,11 +61,15 @@ static void write_text(const struct hc_sv_ban_order *order, const char *text, FI
             fprintf(out, "%" PRIu64 "\n", order->bans[i].client_id);
 }
 
-/// Whether a reading takes the text.
-static bool check(const char *path, const char *text, char *why, size_t why_size) {
+/// Whether a reading takes the text from a file with this owner and mode.
+static bool check(const char *path, const char *text, const struct stat *found, char *why,
+                  size_t why_size) {
     static const struct hc_sv_refused_file none;
     struct hc_sv_refused_file *refused = malloc(sizeof(*refused));
-    const struct hc_sv_owner_file file = {.path = path, .text = strdup(text)};
+    const struct hc_sv_owner_file file = {.path = path,
+                                          .text = strdup(text),
+                                          .owner = found->st_uid,
+                                          .mode = found->st_mode & MODE_ALL};
     snprintf(why, why_size, "--refused '%s': no memory to change it", path);
     bool good = refused != NULL && file.text != NULL;
     if (good) {
@@ -109,9 +113,9 @@ static bool replace(const char *path, const char *text, mode_t mode) {
     char *beside = NULL;
     if (asprintf(&beside, "%s.new", path) < 0)
         return false;
-    size_t size = strlen(text);
+    unlink(beside); // a change that ended with its process has left it
     int descriptor = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    bool good = descriptor >= 0 && write(descriptor, text, size) == (ssize_t)size &&
+    bool good = descriptor >= 0 && hc_sv_owner_file_write(descriptor, text, strlen(text)) &&
                 fchmod(descriptor, mode) == 0 && fsync(descriptor) == 0;
     good = good && rename(beside, path) == 0;
     int error = errno;
@@ -137,7 +141,7 @@ bool hc_sv_ban_file_change(const struct hc_sv_ban_order *order, char *why, size_
     if (!good) {
         snprintf(why, why_size, "--refused '%s': %s", order->path, strerror(errno));
     } else {
-        good = check(order->path, changed, why, why_size);
+        good = check(order->path, changed, &found, why, why_size);
         if (good && !replace(order->path, changed, found.st_mode & MODE_ALL)) {
             snprintf(why, why_size, "--refused '%s': cannot be replaced: %s", order->path,
                      strerror(errno));

@@ -1,5 +1,5 @@
 /// Owns hindcastctl: a request to the admin face of a server, and its exit status.
-#define _GNU_SOURCE // argp, asprintf, SOCK_CLOEXEC
+#define _GNU_SOURCE // argp, asprintf, strcasestr, SOCK_CLOEXEC
 
 #include "common/programs/standard.h"
 #include "server/daemon/admin_address.h"
@@ -158,9 +158,14 @@ static bool send_request(int descriptor, const struct request *request, const ch
         command->changes ? "POST" : "GET", command->name, strlen(body), authorization, body);
     if (size < 0)
         return false;
-    ssize_t sent = send(descriptor, text, (size_t)size, MSG_NOSIGNAL);
+    ssize_t sent = 0, count = 0;
+    for (; sent < size; sent += count)
+        if ((count = send(descriptor, text + sent, (size_t)(size - sent), MSG_NOSIGNAL)) <= 0)
+            break;
+    int error = errno;
     sodium_memzero(text, (size_t)size);
     free(text);
+    errno = error;
     return sent == size;
 }
 
@@ -176,12 +181,19 @@ static char *receive(int descriptor) {
         fwrite(piece, 1, (size_t)count, out);
         fflush(out);
     }
-    int error = errno;
+    int error = count > 0 ? EMSGSIZE : errno;
     if (fclose(out) == 0 && count == 0)
         return text;
     free(text);
     errno = error;
     return NULL;
+}
+
+/// Whether the answer ends before its length: the server has ended, or the network.
+static bool is_cut(const char *answer, const char *body) {
+    const char *length = strcasestr(answer, "\r\nContent-Length:");
+    return length != NULL && length < body &&
+           strtoull(strchr(length, ':') + 1, NULL, 10) != strlen(body);
 }
 
 /// Prints the body of an answer; returns the exit status.
@@ -193,6 +205,10 @@ static int print_answer(const char *answer) {
         return EXIT_REFUSED;
     }
     body += 4;
+    if (is_cut(answer, body)) {
+        fprintf(stderr, "hindcastctl: the connection ended within the answer\n");
+        return EXIT_REFUSED;
+    }
     bool good = code >= 200 && code < 300;
     FILE *out = good ? stdout : stderr;
     if (!good)

@@ -84,7 +84,8 @@ static bool read_form(const char *body, const char *name, char text[static NUMBE
     return good;
 }
 
-/// The same of a JSON object, whose value is a number or a string.
+/// Copies the only member of a JSON object, a number or a string; false: it is another one, or there
+/// are several.
 static bool read_json(const char *body, const char *name, char text[static NUMBER_MAX]) {
     json_t *object = json_loads(body, JSON_REJECT_DUPLICATES, NULL);
     const json_t *value = json_object_get(object, name);

@@ -82,11 +82,11 @@ static bool write_ring(int descriptor, const struct hc_token_ring *ring) {
         "# (0 after 255), and `hindcastd key --use` makes it the first; otherwise it is the former "
         "key.\n";
     char hex[HEX_SIZE + 1], line[LINE_MAX_SIZE];
-    bool good = write(descriptor, comment, sizeof(comment) - 1) == (ssize_t)sizeof(comment) - 1;
+    bool good = hc_sv_owner_file_write(descriptor, comment, sizeof(comment) - 1);
     for (uint32_t i = 0; good && i < ring->count; i++) {
         sodium_bin2hex(hex, sizeof(hex), ring->keys[i].key, sizeof(ring->keys[i].key));
         int size = snprintf(line, sizeof(line), "%u %s\n", ring->keys[i].id, hex);
-        good = write(descriptor, line, (size_t)size) == size;
+        good = hc_sv_owner_file_write(descriptor, line, (size_t)size);
     }
     sodium_memzero(hex, sizeof(hex));
     sodium_memzero(line, sizeof(line));

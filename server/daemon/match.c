@@ -488,8 +488,9 @@ void hc_sv_match_publish(struct hc_sv_match *match, struct hc_sv_match_counts *s
 void hc_sv_match_list_clients(struct hc_sv_match *match, uint64_t now_us) {
     if (match->listed == NULL)
         return;
-    match->listed_count =
+    uint32_t count =
         hc_server_list_clients(match->server, match->listed, match->listed_most, now_us);
+    match->listed_count = count < match->listed_most ? count : match->listed_most;
     match->listed_tick = hc_timeline_head(hc_server_timeline(match->server));
 }
 

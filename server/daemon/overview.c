@@ -62,7 +62,7 @@ static json_t *client_part(const struct hc_server_client *client) {
 static json_t *match_part(const struct hc_sv_match *match, const struct hc_sv_match_counts *counts,
                           bool current) {
     json_t *clients = json_array();
-    for (uint32_t i = 0; current && i < match->listed_count && i < match->listed_most; i++)
+    for (uint32_t i = 0; current && i < match->listed_count; i++)
         json_array_append_new(clients, client_part(&match->listed[i]));
     return json_pack(
         "{s:i, s:b, s:I, s:I, s:I, s:i, s:b, s:o, s:o, s:o, s:o}", "match", (int)match->number,

@@ -168,7 +168,8 @@ check "and its help names each command" sh -c "'$bin/hindcastctl' --help >'$work
 check "a wrong command" exits 2 dance
 check "a wrong number" exits 2 kick -- -1
 check "a number too many" exits 2 reload 1
-check "nobody there" sh -c "! '$bin/hindcastctl' --admin unix:/nonexistent status"
+check "nobody there" exits 1 --admin unix:/nonexistent status
+check "is said in a sentence" grep -q "^hindcastctl: --admin 'unix:/nonexistent': No such file" "$work/ctl.err"
 check "a user who does not play" exits 1 kick 17
 check "a user is kicked" exits 0 kick 1
 check "its session ends" await grep -q " left .*user=1 .*by=server" "$work/orders.err"
@@ -180,23 +181,40 @@ check "it is in the file, beside those before" is "# mine 99 2" sh -c "tr '\n' '
 start banned hindcast-bot --connect "127.0.0.1:$port" --token "$work/banned"
 check "another token does not let it in" await grep -q " denied reason=refused" "$work/orders.err"
 finish "$pid"
-check "an order by HTTP, with JSON" is 200 admin post /unban '{"user": 2}' application/json
+check "an order by HTTP, with JSON" is 202 admin post /unban '{"user": 2}' application/json
 check "lifts the ban" is "# mine 99" sh -c "tr '\n' ' ' <'$work/refused' | sed 's/ \$//'"
-for user in 101 102 103 104 105 106 107 108; do
-    admin post /ban "user=$user" >"$work/ban$user" &
-    eval "ban$user=$!"
-done
-for user in 101 102 103 104 105 106 107 108; do
-    eval "wait \$ban$user"
-done
-check "bans at the same time are all written" \
-    sh -c "sort '$work/refused' | grep -c '^10[1-8]\$' | grep -qx 8 && cat '$work'/ban10? | grep -c 200 | grep -qx 8"
+# Bans the users 101 to 108 at the same time.
+ban_eight() {
+    for user in 101 102 103 104 105 106 107 108; do
+        admin post /ban "user=$user" >"$work/ban$user" &
+        eval "ban$user=$!"
+    done
+    for user in 101 102 103 104 105 106 107 108; do
+        eval "wait \$ban$user"
+    done
+}
+# banned COUNT: so many of them were, and only those who are in the file.
+banned() {
+    cat "$work"/ban10?
+    [ "$(cat "$work"/ban10? | grep -c 202)" = "$1" ] && [ "$(grep -c '^10[1-8]$' "$work/refused")" = "$1" ]
+}
+ban_eight
+check "bans at the same time are all written" banned 8
+cp "$work/refused" "$work/before"
+seq 1000 17380 >"$work/refused" # 3 fewer than it may have
+ban_eight
+check "of too many at the same time only those are refused that have no room" banned 3
+cat "$work/before" >"$work/refused"
 chmod 666 "$work/refused"
+check "a file that others may write is not changed" exits 1 ban 5
+check "and the answer says why" grep -q "others may write to it" "$work/ctl.err"
+chmod 600 "$work/refused"
+: >"$work/refused.new"
+check "what an interrupted change has left stops no other" exits 0 unban 108
 mkdir "$work/refused.new"
 check "a file that cannot be replaced stays as it is" sh -c "'$bin/hindcastctl' --admin '$at' ban 5; test \$? = 1 && ! grep -qx 5 '$work/refused'"
 check "and the log says so" await grep -q " ban-failed why=" "$work/orders.err"
 rmdir "$work/refused.new"
-chmod 600 "$work/refused"
 printf 'late-margin = 8\n' >"$work/conf"
 check "a reload" exits 0 reload
 check "changes what the file says" await grep -q " setting-changed key=late-margin before=9 now=8" "$work/orders.err"
@@ -209,6 +227,15 @@ check "ends the server with a good verdict" good orders
 check "and lets its clients come back" shows "$work/players.err" "the server restarts" 1
 kill -TERM "$players"
 finish "$players"
+
+# An idle server ends at once, and nevertheless answers.
+serve idle --admin 127.0.0.1:0
+idle=$pid
+await opened
+check "an idle server answers a restart" exits 0 restart
+check "with a sentence" grep -q "^the server ends" "$work/ctl.out"
+finish "$idle"
+check "and ends" grep -q " stopping reason=admin clients=0" "$work/idle.err"
 
 # A drain: those who play go on, and nobody joins.
 serve_with drains --key-file "$work/keys" --port 0 --matches 2 --admin 127.0.0.1:0 --log-format text

@@ -55,6 +55,9 @@ static void has(const char *expected) {
 }
 
 START_TEST(bans_are_added_and_lifted_and_all_else_stays) {
+    char beside[sizeof order.path + 4];
+    snprintf(beside, sizeof beside, "%s.new", order.path);
+    fclose(fopen(beside, "w")); // a change that ended with its process has left it
     put("# comment 7\nnot-before 7\n  7 \t\n70\n\n8");
     add(7, true);
     add(9, false);
@@ -84,6 +87,10 @@ START_TEST(a_file_that_cannot_be_used_stays) {
     ck_assert(!hc_sv_ban_file_change(&order, why, sizeof why));
     ck_assert_ptr_nonnull(strstr(why, "line 1"));
     has("nonsense\n");
+    put("1\n");
+    ck_assert_int_eq(chmod(order.path, 0666), 0); // a reading refuses it
+    ck_assert(!hc_sv_ban_file_change(&order, why, sizeof why));
+    ck_assert_ptr_nonnull(strstr(why, "others may write"));
     unlink(order.path);
     ck_assert(!hc_sv_ban_file_change(&order, why, sizeof why));
     ck_assert_ptr_nonnull(strstr(why, "No such file"));
