@@ -212,6 +212,7 @@ static uint64_t get_far(struct attack *attack, uint32_t late_margin, bool moves,
     struct hc_network_sim_config far = hc_network_sim_config_default();
     far.latency_us = FAR_MS * MS_US;
     config.host.late_margin = late_margin;
+    hc_sim_fix_delays(&config.client, 3, 0); // automatic ones slew for 300 ms more
     struct honest_players *players = honest_create(&config);
     honest_join_all(attack, players);
     hc_sim_run(players->sim, 3 * SECOND_US);
