@@ -102,6 +102,21 @@ WORDS = {
     "UNRELIABLE_BYTES": None,               # of a queue of this implementation
 }
 
+# The constants of the bound on the bytes in flight: words of CONGESTION.md, and the unit in which they say the number.
+FLIGHT_WORDS = {
+    "OVERHEAD": ("counts its bytes and {} more", 1), "QUEUE_US": ("(least round trip + {} ms)", 1e3),
+    "NEAR_US": ("A round trip up to {} ms longer is *near*", 1e3),
+    "WINDOW_US": ("is that of the present {0} s and the {0} s before", 1e6),
+    "FIRST_WINDOW_US": ("(of {} s at first)", 1e6), "PATIENCE_FIRST_US": ("On a new path {} s without one count", 2e6),
+    "PATIENCE_LEAST_US": ("in [{0} ms, 0.5 s], or [{0} ms, 2 s] on a path", 1e3),
+    "PATIENCE_ORDERED_US": ("in [200 ms, {} s], or", 1e6), "PATIENCE_MOST_US": ("or [200 ms, {} s] on a path", 1e6),
+    "BACK_US": ("by the server's stamps, at most {} ms", 1e3), "CELL_US": ("at the rate of the newest 0.4 s", 1),
+    "LEAST": ("a DATA of at most {} bytes may go", 1), "GROWTH_US": ("A second without another change", 1),
+    "FREE_US": ("A bound that holds nothing back for {} s is none", 1e6),
+    "DRAIN_US": ("at multiples of {} s of its clock", 1e6), "DRAIN_MOST_US": ("or after {} s without result", 1e6),
+    "PROBED": ("that were sent with at most {} bytes in flight", 1), "EQUAL_US": ("that differ by at most {} ms", 1e3),
+}
+
 
 def constants():
     """The numbers of the headers by their names, without HC_, and of times in us; and the names in limits.h."""
@@ -144,5 +159,9 @@ def check_limits(check):
     check_table(check, "times", times.split("\n### ")[0], TIMES, values)
     for name, words in WORDS.items():
         check("limits." + name, words is None or " ".join(words.format(values[name]).split()) in " ".join(text.split()), values.get(name))
-    named = {c for rows in (LIMITS, TIMES) for row in rows.values() for c in row.split()} | set(WORDS)
+    congestion = " ".join(document("CONGESTION.md").split())
+    for name, (words, unit) in FLIGHT_WORDS.items():
+        number = "%g" % (values["FLIGHT_" + name] / unit)
+        check("limits.flight." + name, words.format(number) in congestion, number)
+    named = {"FLIGHT_" + name for name in FLIGHT_WORDS} | {c for rows in (LIMITS, TIMES) for row in rows.values() for c in row.split()} | set(WORDS)
     check("limits.every-one-of-limits.h-is-in-the-standard", set(own) <= named, set(own) - named)
