@@ -509,6 +509,20 @@ uint32_t hc_sv_snapshot_room(struct hc_sv_client *client, uint32_t body_max, uin
     return 0;
 }
 
+/// Begins the inputs of the units that are out of view `before` ticks before the one shown after
+/// it.
+static void hide_inputs(struct hc_sv_builder *builder, const struct hc_sv_interest_sight *sight,
+                        uint32_t before) {
+    for (uint32_t i = 0; i < builder->selection_count; i++) {
+        struct hc_sv_selection *selection = &builder->selections[i];
+        if (selection->inputs_before < before ||
+            hc_sv_interest_in_view(sight, selection->name.unit))
+            continue;
+        HC_MARK("inputs-before-out-of-view");
+        selection->inputs_before = before - 1;
+    }
+}
+
 /// Begins the inputs before the tick shown after the newest tick at which their player's unit is
 /// out of view: it was in view at the snapshot before, so it has left and come back.
 static void limit_inputs_before(struct hc_sv_builder *builder) {
@@ -520,14 +534,7 @@ static void limit_inputs_before(struct hc_sv_builder *builder) {
                                 client->own, client->own_count, &sight);
         if (sight.everything)
             return;
-        for (uint32_t i = 0; i < builder->selection_count; i++) {
-            struct hc_sv_selection *selection = &builder->selections[i];
-            if (selection->inputs_before >= before &&
-                !hc_sv_interest_in_view(&sight, selection->name.unit)) {
-                HC_MARK("inputs-before-out-of-view");
-                selection->inputs_before = before - 1;
-            }
-        }
+        hide_inputs(builder, &sight, before);
     }
 }
 
