@@ -2,7 +2,6 @@
 #include "server/clock.h"
 
 #include "common/elapsed.h"
-#include "common/mark.h"
 
 /// By how much the caller's clock was set back when it shows `given_us`, if it was set when it
 /// differs from the newest time by more than `step_us` to the past.
@@ -15,11 +14,8 @@ static uint64_t set_at(const struct hc_sv_clock *clock, uint64_t given_us, uint6
 }
 
 uint64_t hc_sv_clock_advance(struct hc_sv_clock *clock, uint64_t given_us) {
-    uint64_t before_us = clock->set_us;
     clock->set_us = set_at(clock, given_us, HC_SV_CLOCK_STEP_US);
     clock->newest_us = given_us;
-    if (clock->set_us > before_us)
-        HC_MARK("clock-set-back");
     return given_us + clock->set_us;
 }
 
