@@ -376,8 +376,9 @@ static void check_same_number(const struct traffic *a, const struct traffic *b) 
     ck_assert_uint_le(apart * 50, a->datagrams);
 }
 
-/// Deltas against baselines of a round trip ago are larger, and so are the inputs since the
-/// snapshot's tick: but at most two and a half times down, and twice in both directions.
+/// Deltas against baselines of a round trip ago are larger, so are the inputs since the snapshot's
+/// tick, and events are listed until they are acked: but at most 2.75 times down, and 2.1 times in
+/// both directions.
 START_TEST(traffic_does_not_multiply_with_latency) {
     static const uint32_t latencies_ms[] = {0, 100, 300};
     struct traffic up[3], down[3];
@@ -386,9 +387,9 @@ START_TEST(traffic_does_not_multiply_with_latency) {
         check_same_number(&up[0], &up[i]);
         check_same_number(&down[0], &down[i]);
         ck_assert_uint_gt(down[0].bytes, 0);
-        ck_assert_uint_le(down[i].bytes * 10, down[0].bytes * 25);
+        ck_assert_uint_le(down[i].bytes * 100, down[0].bytes * 275);
         ck_assert_uint_le(down[i].bytes / TRAFFIC_S, 10000);
-        ck_assert_uint_le(up[i].bytes + down[i].bytes, 2 * (up[0].bytes + down[0].bytes));
+        ck_assert_uint_le(10 * (up[i].bytes + down[i].bytes), 21 * (up[0].bytes + down[0].bytes));
     }
 }
 END_TEST
