@@ -65,7 +65,7 @@ void hc_cl_window_close_panes(struct hc_cl_window *window);
 void hc_cl_window_close(struct hc_cl_window *window);
 
 /// Takes in the events of the window and its devices, and gives the clients the input after each of
-/// them. What keys change of a client is logged to standard output. To be called at least once a
+/// them. A change of a client by keys is logged to standard output. To be called at least once a
 /// frame.
 void hc_cl_window_events(struct hc_cl_window *window);
 

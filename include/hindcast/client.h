@@ -343,7 +343,7 @@ HC_API bool hc_client_timing_preset(const char *name, struct hc_client_timing *t
 HC_API enum hc_status hc_client_set_timing(struct hc_client *client,
                                            const struct hc_client_timing *timing);
 
-/// Replaces the display offset and the tick of the others, also while playing. What is shown at
+/// Replaces the display offset and the tick of the others, also while playing. The place shown at
 /// `now_us` stays, and goes there from then on by an eighth of the time that passes: nothing that
 /// is shown goes back or leaps, except others that are shown as received and were more than 8 ticks
 /// from there. HC_INVALID, and nothing changed: a member is out of its range, or the offset exceeds

@@ -404,9 +404,9 @@ HC_API enum hc_status hc_server_set_keys(struct hc_server *server,
 /// Takes over those members of `config` that may change while clients play: `late_margin`,
 /// `lag_compensation_ms`, `timeout_us`, `linger_us`, `connects_per_address`, `clients_per_address`,
 /// `players_per_client`, `session_life_s`, `client_rate`, `snapshot_rate` and `force_rewind`. The
-/// other members are not read. What was decided stays: no client is closed because a limit is lower
-/// now, and the life of a session and the time for which a client lingers count as they began.
-/// HC_INVALID: a member is out of its range; then nothing changed.
+/// other members are not read. A decision that was made stays: no client is closed because a limit
+/// is lower now, and the life of a session and the time for which a client lingers count as they
+/// began. HC_INVALID: a member is out of its range; then nothing changed.
 HC_API enum hc_status hc_server_reconfigure(struct hc_server *server,
                                             const struct hc_server_config *config, uint64_t now_us);
 

@@ -154,7 +154,7 @@ static void on_ready(struct hc_sv_admin *admin, struct evhttp_request *request, 
 
 static const char type_json[] = "application/json";
 
-/// The connection of a request that waits has ended. What it ordered happens all the same.
+/// The connection of a request that waits has ended. Its order is carried out all the same.
 static void on_gone(struct evhttp_connection *connection, void *context) {
     struct waiting *waiting = context;
     (void)connection;

@@ -23,7 +23,7 @@ enum {
     NUMBER_MAX = 24, ///< bytes of a number
 };
 
-// ---- Who may ask --------------------------------------------------------------------------------
+// ---- Permission ---------------------------------------------------------------------------------
 
 /// Writes the host at which the connection of the request arrived, as a request names it.
 static void local_host(struct evhttp_request *request, char text[static INET6_ADDRSTRLEN + 2]) {
@@ -84,8 +84,8 @@ static bool read_form(const char *body, const char *name, char text[static NUMBE
     return good;
 }
 
-/// Copies the only member of a JSON object, a number or a string; false: it is another one, or there
-/// are several.
+/// Copies the only member of a JSON object, a number or a string; false: it is another one, or
+/// there are several.
 static bool read_json(const char *body, const char *name, char text[static NUMBER_MAX]) {
     json_t *object = json_loads(body, JSON_REJECT_DUPLICATES, NULL);
     const json_t *value = json_object_get(object, name);

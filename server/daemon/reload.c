@@ -20,7 +20,7 @@ static void log_line(const struct hc_sv_reload *reload, enum hc_sv_log_level lev
     hc_sv_log_event(reload->setting->log, level, event, fields);
 }
 
-/// Logs that a reading failed (`why`), or is slow (NULL). What was read before stays in force.
+/// Logs that a reading failed (`why`), or is slow (NULL). The former reading stays in force.
 static void log_unread(const struct hc_sv_reload *reload, const char *event, const char *path,
                        const char *why) {
     if (why != NULL)

@@ -1,5 +1,5 @@
 /// Reads files again while the daemon runs: the configuration, the token keys and the refused
-/// users. What they say is put into force; a file that cannot be used changes nothing.
+/// users. Their contents are put into force; a file that cannot be used changes nothing.
 ///
 /// It belongs to the control thread, which alone reads and writes those settings of the daemon's
 /// options that may change. The workers have copies, which orders in their mailboxes renew.

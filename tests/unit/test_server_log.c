@@ -295,7 +295,7 @@ START_TEST(level_and_output_change_while_the_log_is_open) {
     read_all(text, sizeof text);
     ck_assert_ptr_null(strstr(text, "hidden"));
     ck_assert_ptr_nonnull(strstr(text, "shown"));
-    // What the first output does not take goes to the second one, and nothing is lost.
+    // The second output takes the rest of the first one's lines, and nothing is lost.
     unsigned lines = 0;
     while (testee.output.buffered == 0 && lines < LINES_MAX)
         ck_assert(hc_sv_log_text(&testee, "line\n", 5) && ++lines > 0);

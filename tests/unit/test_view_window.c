@@ -228,7 +228,7 @@ START_TEST(change_for_which_a_client_has_no_room_changes_nothing) {
 }
 END_TEST
 
-/// Whatever keys change meanwhile, each tap is pressed in exactly one stamp.
+/// While keys change other things, each tap is pressed in exactly one stamp.
 START_TEST(no_tap_is_lost_or_doubled_between_changes) {
     static const char *const changes[] = {"F3", "F4", "F5",  "F6",  "F7",
                                           "F8", "F9", "F10", "Tab", "Left Shift+F8"};
