@@ -5,6 +5,7 @@
 #include "common/grid.h"
 #include "common/inputs.h"
 #include "common/overflows.h"
+#include "common/rewind_log.h"
 #include "common/timeline.h"
 #include "hindcast/check.h"
 
@@ -18,6 +19,7 @@ struct hc_timeline {
     struct hc_grid_shape shape;
     struct hc_timeline_stats stats;
     struct hc_overflows overflows;
+    struct hc_rewind_log *rewinds; ///< borrowed; NULL: rewinds are not recorded
     bool started;
     hc_tick oldest, head;
     hc_tick earliest; ///< the earliest tick to be resimulated, or HC_NO_TICK

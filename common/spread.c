@@ -142,6 +142,15 @@ void hc_spread_input(void *timeline, hc_player player, hc_tick tick) {
     tl->earliest = hc_tick_min(tl->earliest, tick);
 }
 
+/// Records which input it is for which the effective one of `player` at `tick` has changed.
+static void log_input(struct hc_timeline *tl, hc_player player, hc_tick tick) {
+    uint8_t input[HC_INPUT_MAX];
+    struct hc_rewind_cause cause = {.kind = HC_REWIND_UNTOLD, .tick = tick, .player = player};
+    if (hc_inputs_newest(&tl->inputs, player, tick + 1, &cause.tick, input))
+        cause.kind = HC_REWIND_INPUT;
+    hc_rewind_log_cause(tl->rewinds, &cause);
+}
+
 void hc_spread_inputs(struct hc_timeline *tl, const struct hc_ring_row *row) {
     uint64_t *put = hc_ring_inputs_put(tl, row->tick);
     size_t words = hc_ring_words(tl->config.world->players);
@@ -151,7 +160,11 @@ void hc_spread_inputs(struct hc_timeline *tl, const struct hc_ring_row *row) {
             continue;
         for (uint64_t left = put[w]; left != 0; left &= left - 1) {
             hc_player player = (hc_player)(64 * w + (size_t)__builtin_ctzll(left));
-            if (hc_inputs_give(&tl->inputs, cells + player) && !needs_no_marks(tl, row))
+            if (!hc_inputs_give(&tl->inputs, cells + player))
+                continue;
+            if (tl->rewinds != NULL)
+                log_input(tl, player, row->tick);
+            if (!needs_no_marks(tl, row))
                 hc_spread_mark_owned(tl, row, player);
         }
         put[w] = 0;
@@ -333,6 +346,8 @@ bool hc_spread_rewrite(struct hc_timeline *tl, const struct hc_ring_row *row, hc
         if (tl->past != NULL && entity != HC_REFEREE)
             mark_past(tl, row, entity, &move);
     }
+    if (tl->rewinds != NULL)
+        hc_rewind_log_change(tl->rewinds, entity, row->tick);
     row->presence[entity] = is;
     memcpy(old, new, kind->state_size);
     return true;
@@ -368,6 +383,8 @@ static uint32_t rewrite_plain(struct hc_timeline *tl, const struct hc_ring_row *
             continue;
         changed++;
         end = i + 1;
+        if (tl->rewinds != NULL)
+            hc_rewind_log_change(tl->rewinds, (hc_entity)(first + i), row->tick);
     }
     if (changed == 0)
         return 0;

@@ -439,6 +439,7 @@ static bool resimulate_tick(struct hc_timeline *tl, hc_tick tick, uint64_t *chan
 void hc_stepping_resimulate(struct hc_timeline *tl) {
     bool rewound = false;
     uint64_t changed = 0;
+    struct hc_timeline_stats before = tl->stats;
     tl->stats.depth = 0;
     for (hc_tick t = tl->earliest; t < tl->head; t++) {
         if (!resimulate_tick(tl, t, &changed))
@@ -455,6 +456,11 @@ void hc_stepping_resimulate(struct hc_timeline *tl) {
             tl->stats.depth_max = tl->stats.depth;
     }
     tl->earliest = HC_NO_TICK;
+    if (tl->rewinds != NULL)
+        hc_rewind_log_end(tl->rewinds, tl->head - tl->stats.depth, tl->head,
+                          (uint32_t)(tl->stats.resimulated_ticks - before.resimulated_ticks),
+                          tl->stats.resimulated_steps - before.resimulated_steps,
+                          tl->stats.changed - before.changed);
 }
 
 // ---- New ticks ----------------------------------------------------------------------------------

@@ -137,6 +137,20 @@ void hc_timeline_advance(struct hc_timeline *tl) {
 
 // ---- Changes ------------------------------------------------------------------------------------
 
+void hc_timeline_log_rewinds(struct hc_timeline *tl, struct hc_rewind_log *log) {
+    HC_ASSERT(log == NULL || log->entities == tl->config.world->entities);
+    tl->rewinds = log;
+}
+
+/// Records that `tick`, if it is past, is stepped again for a cause that is no input.
+static void log_cause(struct hc_timeline *tl, enum hc_rewind_cause_kind kind, hc_tick tick,
+                      hc_player player, hc_entity entity) {
+    const struct hc_rewind_cause cause = {
+        .kind = kind, .tick = tick, .player = player, .entity = entity};
+    if (tl->rewinds != NULL && tick < tl->head)
+        hc_rewind_log_cause(tl->rewinds, &cause);
+}
+
 void hc_timeline_start(struct hc_timeline *tl) {
     const struct hc_world *world = tl->config.world;
     HC_ASSERT(!tl->started && !tl->config.replica);
@@ -169,6 +183,7 @@ enum hc_status hc_timeline_put_roster(struct hc_timeline *tl, hc_player player, 
     if (status == HC_OK) { // the step reads the roster change too, not only the input
         struct hc_ring_row row = hc_ring_row(tl, tick);
         hc_spread_mark_owned(tl, &row, player);
+        log_cause(tl, HC_REWIND_ROSTER, tick, player, 0);
     }
     return status;
 }
@@ -183,7 +198,9 @@ enum hc_status hc_timeline_retract(struct hc_timeline *tl, hc_player player, hc_
 
 void hc_timeline_redo(struct hc_timeline *tl, hc_tick from) {
     HC_ASSERT(tl->started);
-    hc_spread_mark_all(tl, hc_tick_max(from, tl->oldest));
+    hc_tick first = hc_tick_max(from, tl->oldest);
+    hc_spread_mark_all(tl, first);
+    log_cause(tl, HC_REWIND_ORDER, first, HC_NO_PLAYER, 0);
 }
 
 /// Drops every state and starts again at `tick`, where every entity is unknown.
@@ -250,6 +267,7 @@ enum hc_status hc_timeline_put_state(struct hc_timeline *tl, hc_tick tick, hc_ti
         if (entities[i].presence == HC_ALIVE)
             memcpy(state, entities[i].state, hc_world_kind(world, e)->state_size);
         hc_spread_rewrite(tl, &row, e, entities[i].presence, state);
+        log_cause(tl, HC_REWIND_STATE, tick, HC_NO_PLAYER, e);
     }
     return HC_OK;
 }

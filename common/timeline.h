@@ -17,6 +17,7 @@
 #pragma once
 
 #include "hindcast/game.h"
+#include "hindcast/rewind.h"
 #include "hindcast/scene.h"
 #include "hindcast/timeline.h"
 
@@ -55,6 +56,9 @@ enum hc_status hc_timeline_put_state(struct hc_timeline *timeline, hc_tick tick,
 /// changed. The states come out the same: this measures the cost of a rewind of that depth.
 /// Authoritative states stay. A state is required.
 void hc_timeline_redo(struct hc_timeline *timeline, hc_tick from);
+
+/// Records the rewinds from now on in `log`, of the same world and borrowed; NULL: in none.
+void hc_timeline_log_rewinds(struct hc_timeline *timeline, struct hc_rewind_log *log);
 
 /// The earliest tick before the head whose step will be taken again by hc_timeline_resimulate;
 /// HC_NO_TICK: none will.

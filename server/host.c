@@ -574,6 +574,11 @@ const struct hc_timeline *hc_server_timeline(const struct hc_server *server) {
     return server->timeline;
 }
 
+void hc_server_log_rewinds(struct hc_server *server, struct hc_rewind_log *log) {
+    server->rewinds = log;
+    hc_timeline_log_rewinds(server->timeline, log);
+}
+
 const struct hc_world *hc_server_world(const struct hc_server *server) {
     return &server->world;
 }

@@ -33,6 +33,7 @@ struct hc_server {
 
     struct hc_world world;
     struct hc_timeline *timeline;
+    struct hc_rewind_log *rewinds; ///< borrowed; NULL: rewinds are not recorded
     struct hc_sv_clock clock; ///< Every time in the server is of this one.
     struct hc_sv_schedule schedule;
     struct hc_sv_replicator replicator;

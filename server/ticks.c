@@ -3,6 +3,7 @@
 #include "server/ticks.h"
 
 #include "common/elapsed.h"
+#include "common/rewind_log.h"
 #include "server/inputs.h"
 #include "server/replication/cadence.h"
 #include "server/replication/look.h"
@@ -160,6 +161,20 @@ static void note_rounds(struct hc_server *server, hc_tick before) {
     }
 }
 
+/// Records which clients play the players whose inputs caused the newest rewind.
+static void name_causes(struct hc_server *server) {
+    struct hc_rewind *rewind = hc_rewind_log_newest(server->rewinds);
+    for (uint32_t i = 0; rewind != NULL && i < rewind->cause_count; i++) {
+        struct hc_rewind_cause *cause = &rewind->causes[i];
+        if (cause->player == HC_NO_PLAYER || server->clients.players.slots[cause->player].peer == 0)
+            continue;
+        const struct hc_sv_peer *peer =
+            &server->clients.peers[server->clients.players.slots[cause->player].peer - 1];
+        cause->cid = peer->connection.cid;
+        cause->client_id = peer->user.client_id;
+    }
+}
+
 void hc_sv_ticks_run(struct hc_server *server, uint64_t now_us) {
     hc_tick head = hc_timeline_head(server->timeline);
     const struct hc_timeline_stats *stats = hc_timeline_stats(server->timeline);
@@ -175,6 +190,8 @@ void hc_sv_ticks_run(struct hc_server *server, uint64_t now_us) {
     hc_timeline_advance(server->timeline);
     if (stats->depth > 0)
         hc_histogram_record(&server->stats.rewind_depth, stats->depth);
+    if (stats->depth > 0 && server->rewinds != NULL)
+        name_causes(server);
     hc_tick final = server->replicator.final;
     hc_sv_replicator_advance(&server->replicator, final_tick(server));
     server->stats.game_events = server->replicator.final_events.ring.end;

@@ -30,6 +30,7 @@
 #include "hindcast/credential.h"
 #include "hindcast/difference.h"
 #include "hindcast/game.h"
+#include "hindcast/rewind.h"
 #include "hindcast/server_counters.h"
 #include "hindcast/timeline.h"
 
@@ -448,6 +449,10 @@ HC_API bool hc_server_closed(const struct hc_server *server);
 /// The world's timeline, for reading only; its pointers are valid until the next call that takes
 /// `now_us`.
 HC_API const struct hc_timeline *hc_server_timeline(const struct hc_server *server);
+
+/// Records the rewinds from now on in `log`, which is borrowed, of the same world, and of no other
+/// server; NULL: in none.
+HC_API void hc_server_log_rewinds(struct hc_server *server, struct hc_rewind_log *log);
 
 /// The world's parameters.
 HC_API const struct hc_world *hc_server_world(const struct hc_server *server);

@@ -577,6 +577,130 @@ START_TEST(entities_at_opposite_ends_of_wide_positions_are_no_neighbours) {
 }
 END_TEST
 
+// ---- The log of rewinds -------------------------------------------------------------------------
+
+static struct hc_rewind_log *log_rewinds(void) {
+    struct hc_rewind_log *log = hc_rewind_log_create(&world, NULL);
+    ck_assert_ptr_nonnull(log);
+    hc_timeline_log_rewinds(timeline, log);
+    return log;
+}
+
+START_TEST(the_log_names_the_input_that_rewound_and_the_entities_that_changed) {
+    struct hc_rewind_log *log = log_rewinds();
+    hc_tick head = hc_timeline_head(timeline);
+    struct hc_timeline_stats before = *hc_timeline_stats(timeline);
+    put(7, head - 5, 3, 0);
+    hc_timeline_resimulate(timeline);
+    ck_assert_uint_eq(hc_rewind_log_count(log), 1);
+    const struct hc_rewind *rewind = hc_rewind_log_get(log, 0);
+    const struct hc_timeline_stats *stats = hc_timeline_stats(timeline);
+    ck_assert_uint_eq(rewind->head, head);
+    ck_assert_uint_eq(rewind->from, head - stats->depth);
+    ck_assert_uint_eq(rewind->ticks, stats->resimulated_ticks - before.resimulated_ticks);
+    ck_assert_uint_eq(rewind->steps, stats->resimulated_steps - before.resimulated_steps);
+    ck_assert_uint_eq(rewind->changed, stats->changed - before.changed);
+    ck_assert_uint_eq(rewind->cause_count, 1); // the predictions after it are no causes
+    ck_assert_int_eq(rewind->causes[0].kind, HC_REWIND_INPUT);
+    ck_assert_uint_eq(rewind->causes[0].player, 7);
+    ck_assert_uint_eq(rewind->causes[0].tick, head - 5);
+    ck_assert_uint_eq(rewind->entities, PER_OWNER);
+    ck_assert_uint_eq(rewind->change_count, PER_OWNER);
+    ck_assert_uint_eq(rewind->changes[0].entity, hc_world_player(&world, 7));
+    ck_assert_uint_eq(rewind->changes[0].first, head - 4);
+    ck_assert_uint_eq(rewind->changes[0].last, head);
+    ck_assert_uint_eq(rewind->changes[1].first, head - 3); // pets follow one tick behind
+    hc_timeline_log_rewinds(timeline, NULL);
+    put(8, head - 5, 3, 0);
+    hc_timeline_resimulate(timeline);
+    ck_assert_uint_eq(hc_rewind_log_count(log), 1);
+    hc_rewind_log_destroy(log);
+}
+END_TEST
+
+START_TEST(the_log_names_an_input_that_only_renews_its_prediction) {
+    struct hc_rewind_log *log = log_rewinds();
+    hc_tick head = hc_timeline_head(timeline);
+    put(7, head - 8, 3, 0);
+    hc_timeline_resimulate(timeline);
+    put(7, head - 6, 3, 0); // as predicted, but the prediction lasts two ticks longer now
+    hc_timeline_resimulate(timeline);
+    ck_assert_uint_eq(hc_rewind_log_count(log), 2);
+    const struct hc_rewind *rewind = hc_rewind_log_get(log, 1);
+    ck_assert_uint_eq(rewind->cause_count, 1);
+    ck_assert_uint_eq(rewind->causes[0].tick, head - 6);
+    ck_assert_uint_eq(rewind->from, head - 4);
+    hc_rewind_log_destroy(log);
+}
+END_TEST
+
+START_TEST(a_log_is_silent_about_an_input_that_rewinds_nothing) {
+    struct hc_rewind_log *log = log_rewinds();
+    hc_tick head = hc_timeline_head(timeline);
+    put(7, head - 5, 0, 0);
+    hc_timeline_resimulate(timeline);
+    ck_assert_uint_eq(hc_rewind_log_count(log), 0);
+    put(8, head - 2, 1, 0); // not mixed with the one before
+    hc_timeline_resimulate(timeline);
+    ck_assert_uint_eq(hc_rewind_log_get(log, 0)->cause_count, 1);
+    ck_assert_uint_eq(hc_rewind_log_get(log, 0)->causes[0].player, 8);
+    hc_rewind_log_destroy(log);
+}
+END_TEST
+
+START_TEST(a_log_counts_what_its_lists_leave_out) {
+    struct hc_rewind_log *log = log_rewinds();
+    hc_tick head = hc_timeline_head(timeline);
+    for (hc_player p = 0; p < PLAYERS; p++)
+        put(p, head - 3, 1, 0);
+    hc_timeline_resimulate(timeline);
+    const struct hc_rewind *rewind = hc_rewind_log_get(log, 0);
+    ck_assert_uint_eq(rewind->cause_count, HC_REWIND_CAUSES_MAX);
+    ck_assert(rewind->more_causes);
+    ck_assert_uint_eq(rewind->entities, PLAYERS * PER_OWNER);
+    ck_assert_uint_eq(rewind->change_count, HC_REWIND_CHANGES_MAX);
+    put(7, head - 2, 0, 0);
+    hc_timeline_resimulate(timeline);
+    rewind = hc_rewind_log_get(log, 1);
+    ck_assert_uint_eq(rewind->cause_count, 1);
+    ck_assert(!rewind->more_causes);
+    ck_assert_uint_eq(rewind->entities, PER_OWNER);
+    hc_rewind_log_destroy(log);
+}
+END_TEST
+
+START_TEST(a_log_keeps_the_newest_rewinds) {
+    struct hc_rewind_log *log = log_rewinds();
+    for (unsigned i = 0; i < HC_REWINDS_KEPT + 3; i++) {
+        put(1, hc_timeline_head(timeline) - 1, i % 2 == 0 ? 1 : -1, 0);
+        hc_timeline_advance(timeline);
+    }
+    ck_assert_uint_eq(hc_rewind_log_count(log), HC_REWINDS_KEPT + 3);
+    ck_assert_ptr_null(hc_rewind_log_get(log, 2));
+    ck_assert_ptr_nonnull(hc_rewind_log_get(log, 3));
+    ck_assert_uint_eq(hc_rewind_log_get(log, HC_REWINDS_KEPT + 2)->head + 1,
+                      hc_timeline_head(timeline));
+    ck_assert_ptr_null(hc_rewind_log_get(log, HC_REWINDS_KEPT + 3));
+    hc_rewind_log_destroy(log);
+}
+END_TEST
+
+START_TEST(a_log_distinguishes_a_redo_from_late_inputs) {
+    struct hc_rewind_log *log = log_rewinds();
+    hc_tick head = hc_timeline_head(timeline);
+    hc_timeline_redo(timeline, head - 4);
+    hc_timeline_resimulate(timeline);
+    const struct hc_rewind *rewind = hc_rewind_log_get(log, 0);
+    ck_assert_uint_eq(rewind->ticks, 4);
+    ck_assert_uint_eq(rewind->changed, 0);
+    ck_assert_uint_eq(rewind->entities, 0);
+    ck_assert_uint_eq(rewind->cause_count, 1);
+    ck_assert_int_eq(rewind->causes[0].kind, HC_REWIND_ORDER);
+    ck_assert_uint_eq(rewind->causes[0].tick, head - 4);
+    hc_rewind_log_destroy(log);
+}
+END_TEST
+
 START_TEST(memory_grows_with_the_history_up_to_its_limit) {
     struct hc_timeline_config config = hc_timeline_config_default();
     config.world = &world;
@@ -612,6 +736,12 @@ int main(void) {
     tcase_add_test(tc, leaving_forces_unknown_slots_and_ends_the_players_inputs);
     tcase_add_loop_test_raise_signal(tc, reading_a_tick_outside_of_the_ring_aborts, SIGABRT, 0, 2);
     tcase_add_test(tc, entities_at_opposite_ends_of_wide_positions_are_no_neighbours);
+    tcase_add_test(tc, the_log_names_the_input_that_rewound_and_the_entities_that_changed);
+    tcase_add_test(tc, the_log_names_an_input_that_only_renews_its_prediction);
+    tcase_add_test(tc, a_log_is_silent_about_an_input_that_rewinds_nothing);
+    tcase_add_test(tc, a_log_counts_what_its_lists_leave_out);
+    tcase_add_test(tc, a_log_keeps_the_newest_rewinds);
+    tcase_add_test(tc, a_log_distinguishes_a_redo_from_late_inputs);
     tcase_add_test(tc, memory_grows_with_the_history_up_to_its_limit);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
