@@ -356,38 +356,46 @@ uint32_t hc_snapshot_get_names(struct hc_bits_reader *bits, const struct hc_worl
 
 // ---- Inputs -------------------------------------------------------------------------------------
 
-/// Known inputs in a row.
+/// Known inputs in a row: the ticks [first, end).
 struct run {
     hc_tick first, end;
 };
 
+/// Writes the next run of wanted inputs from `from` on to `*run`; false: there are no more. The
+/// input that the value itself names is left out.
+static bool next_run(const struct hc_timeline *timeline, const struct hc_unit_value *value,
+                     const struct hc_snapshot_inputs *wanted, hc_tick from, struct run *run) {
+    run->first = run->end = from;
+    for (; run->end < wanted->end && run->end - run->first < HC_INPUT_RUN_MAX; run->end++) {
+        bool known = hc_timeline_input(timeline, wanted->player, run->end) != NULL &&
+                     (run->end >= value->tick || run->end != value->known);
+        if (!known && run->end > run->first)
+            break;
+        run->first += !known;
+    }
+    return run->end > run->first;
+}
+
 void hc_snapshot_put_inputs(struct hc_bits_writer *bits, const struct hc_timeline *timeline,
                             const struct hc_value_codec *codec, const struct hc_unit_value *value,
                             const struct hc_snapshot_inputs *wanted) {
-    struct run runs[HC_SNAPSHOT_INPUTS_MAX];
-    const uint8_t *inputs[HC_SNAPSHOT_INPUTS_MAX], *before = value->input;
-    uint32_t run_count = 0, count = 0;
+    const uint8_t *before = value->input;
+    uint32_t run_count = 0;
+    const hc_tick from = wanted->first;
     hc_tick next = value->tick - wanted->before;
+    struct run run = {.end = from};
     HC_ASSERT(wanted->first >= next && wanted->end <= value->tick + HC_SNAPSHOT_INPUTS_MAX);
-    for (hc_tick t = wanted->first; t < wanted->end; t++) {
-        const uint8_t *input = hc_timeline_input(timeline, wanted->player, t);
-        struct run *run = &runs[run_count - (run_count > 0)];
-        if (input == NULL || (t < value->tick && t == value->known))
-            continue;
-        HC_ASSERT(count < HC_SNAPSHOT_INPUTS_MAX); // a timeline knows no more
-        inputs[count++] = input;
-        if (run_count > 0 && run->end == t && t - run->first < HC_INPUT_RUN_MAX)
-            run->end++;
-        else
-            runs[run_count++] = (struct run){.first = t, .end = t + 1};
-    }
+    while (next_run(timeline, value, wanted, run.end, &run))
+        run_count++;
     hc_bits_put_number(bits, run_count, 1);
-    count = 0;
-    for (uint32_t i = 0; i < run_count; next = runs[i++].end) {
-        hc_bits_put_number(bits, runs[i].first - next, 1);
-        hc_bits_put_number(bits, runs[i].end - runs[i].first - 1, 2);
-        for (hc_tick t = runs[i].first; t < runs[i].end; t++, before = inputs[count++])
-            hc_value_put_input(bits, codec, before, inputs[count]);
+    for (run.end = from; next_run(timeline, value, wanted, run.end, &run); next = run.end) {
+        hc_bits_put_number(bits, run.first - next, 1);
+        hc_bits_put_number(bits, run.end - run.first - 1, 2);
+        for (hc_tick t = run.first; t < run.end; t++) {
+            const uint8_t *input = hc_timeline_input(timeline, wanted->player, t);
+            hc_value_put_input(bits, codec, before, input);
+            before = input;
+        }
     }
 }
 

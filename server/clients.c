@@ -9,14 +9,11 @@
 #include <string.h>
 
 /// Lays out the memory of all peers from `base` (NULL: only measures); returns the bytes needed.
-static size_t lay_out_peers(const struct hc_sv_clients_config *config, struct hc_sv_peer *peers,
-                            uint8_t *base) {
+static size_t lay_out_peers(struct hc_sv_clients *clients, uint8_t *base) {
     size_t used = 0;
-    for (unsigned i = 0; i < config->places; i++) {
-        struct hc_sv_peer measured;
-        struct hc_sv_peer *peer = base == NULL ? &measured : &peers[i];
-        used += hc_sv_peer_layout(peer, config->replicator, base == NULL ? NULL : base + used);
-    }
+    for (unsigned i = 0; i < clients->config.places; i++)
+        used += hc_sv_peer_layout(&clients->peers[i], clients->config.replicator,
+                                  base == NULL ? NULL : base + used);
     return used;
 }
 
@@ -24,27 +21,26 @@ static size_t ended_bytes(const struct hc_sv_clients_config *config) {
     return (size_t)HC_SV_ENDED_EACH * config->places * sizeof(struct hc_sv_ended);
 }
 
-size_t hc_sv_clients_memory(const struct hc_sv_clients_config *config) {
-    struct hc_sv_search search;
-    return config->places * sizeof(struct hc_sv_peer) + hc_sv_players_memory(config->players) +
-           lay_out_peers(config, NULL, NULL) + ended_bytes(config) +
-           hc_sv_search_layout(&search, config->places, NULL);
-}
-
 bool hc_sv_clients_init(struct hc_sv_clients *clients, const struct hc_sv_clients_config *config) {
     const struct hc_allocator *allocator = config->allocator;
     *clients = (struct hc_sv_clients){.config = *config, .search = {.seed = config->seed}};
-    clients->peers = hc_allocate(allocator, config->places * sizeof *clients->peers);
+    size_t peers_bytes = config->places * sizeof *clients->peers;
+    clients->peers = hc_allocate(allocator, peers_bytes);
+    if (clients->peers == NULL)
+        return false;
     bool has_players = hc_sv_players_init(&clients->players, config->players, allocator);
-    clients->peer_memory = hc_allocate(allocator, lay_out_peers(config, NULL, NULL));
+    size_t peer_bytes = lay_out_peers(clients, NULL);
+    clients->peer_memory = hc_allocate(allocator, peer_bytes);
     clients->ended = hc_allocate(allocator, ended_bytes(config));
     size_t search_bytes = hc_sv_search_layout(&clients->search, config->places, NULL);
     clients->search_memory = hc_allocate(allocator, search_bytes);
-    if (clients->peers == NULL || !has_players || clients->peer_memory == NULL ||
-        clients->ended == NULL || clients->search_memory == NULL)
+    clients->memory_bytes = peers_bytes + hc_sv_players_memory(config->players) + peer_bytes +
+                            ended_bytes(config) + search_bytes;
+    if (!has_players || clients->peer_memory == NULL || clients->ended == NULL ||
+        clients->search_memory == NULL)
         return false;
     hc_sv_search_layout(&clients->search, config->places, clients->search_memory);
-    lay_out_peers(config, clients->peers, clients->peer_memory);
+    lay_out_peers(clients, clients->peer_memory);
     return true;
 }
 

@@ -58,10 +58,8 @@ struct hc_sv_clients {
     struct hc_sv_ended *ended; ///< [places][HC_SV_ENDED_EACH], a ring for each peer
     struct hc_sv_search search;
     uint8_t *search_memory;
+    size_t memory_bytes; ///< of all of these
 };
-
-/// Bytes that hc_sv_clients_init obtains.
-size_t hc_sv_clients_memory(const struct hc_sv_clients_config *config);
 
 /// Obtains all memory; false: it is short. hc_sv_clients_free in any case.
 bool hc_sv_clients_init(struct hc_sv_clients *clients, const struct hc_sv_clients_config *config);

@@ -165,8 +165,9 @@ static bool build_replicator(struct hc_server *server, const struct hc_sv_secret
                                              .show_head = server->test.show_head,
                                              .allocator = server->config.allocator};
     memcpy(config.chain_key, secrets->chain, sizeof config.chain_key);
-    server->stats.memory_bytes += hc_sv_replicator_memory(&config);
-    return hc_sv_replicator_init(&server->replicator, &config);
+    bool built = hc_sv_replicator_init(&server->replicator, &config);
+    server->stats.memory_bytes += server->replicator.memory_bytes;
+    return built;
 }
 
 static struct hc_sv_clients_config clients_config(struct hc_server *server) {
@@ -199,9 +200,9 @@ static bool build(struct hc_server *server, const struct hc_sv_secrets *secrets)
     if (server->timeline == NULL || !admits || !build_replicator(server, secrets))
         return false;
     struct hc_sv_clients_config clients = clients_config(server);
-    server->stats.memory_bytes += hc_sv_clients_memory(&clients) + hc_sv_program_memory(places);
-    return hc_sv_clients_init(&server->clients, &clients) &&
-           hc_sv_program_init(&server->program, places, config->allocator);
+    bool has_clients = hc_sv_clients_init(&server->clients, &clients);
+    server->stats.memory_bytes += server->clients.memory_bytes + hc_sv_program_memory(places);
+    return has_clients && hc_sv_program_init(&server->program, places, config->allocator);
 }
 
 struct hc_sv_secrets hc_sv_host_secrets(const uint8_t secret[static HC_SERVER_SECRET_SIZE]) {

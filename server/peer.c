@@ -106,25 +106,79 @@ static const struct hc_carried carried[] = {
 
 // ---- Connections --------------------------------------------------------------------------------
 
+/// The members of a session that its next connection keeps, but the large ones.
+struct kept {
+    enum hc_sv_peer_state state;
+    struct hc_sv_user user;
+    struct hc_sv_unread unread;
+    bool ever_received;
+    hc_tick (*seen)[HC_SV_SEEN];
+    struct hc_unit_value answer;
+    uint64_t late_inputs, late_ticks;
+    struct hc_sv_traffic traffic;
+    struct hc_sv_lateness lateness;
+    uint32_t forged;
+    unsigned ended_next;
+    uint64_t unproven_us;
+};
+
+static struct kept keep(const struct hc_sv_peer *peer) {
+    return (struct kept){.state = peer->state,
+                         .user = peer->user,
+                         .unread = peer->unread,
+                         .ever_received = peer->ever_received,
+                         .seen = peer->seen,
+                         .answer = peer->answer.value,
+                         .late_inputs = peer->late_inputs,
+                         .late_ticks = peer->late_ticks,
+                         .traffic = peer->traffic,
+                         .lateness = peer->lateness,
+                         .forged = peer->forged,
+                         .ended_next = peer->ended_next,
+                         .unproven_us = peer->unproven_us};
+}
+
+static void restore(struct hc_sv_peer *peer, const struct kept *kept) {
+    peer->state = kept->state;
+    peer->user = kept->user;
+    peer->unread = kept->unread;
+    peer->ever_received = kept->ever_received;
+    peer->seen = kept->seen;
+    peer->answer.value = kept->answer;
+    peer->late_inputs = kept->late_inputs;
+    peer->late_ticks = kept->late_ticks;
+    peer->traffic = kept->traffic;
+    peer->lateness = kept->lateness;
+    peer->forged = kept->forged;
+    peer->ended_next = kept->ended_next;
+    peer->unproven_us = kept->unproven_us;
+}
+
+/// Zeros the bytes [from, to) of a peer.
+static void zero(struct hc_sv_peer *peer, size_t from, size_t to) {
+    memset((uint8_t *)peer + from, 0, to - from);
+}
+
+/// Zeros all members but those of the session. The large ones, `replication` and `messages`, stay
+/// where they are: a copy would take 34 kB of the stack.
+static void clear_connection(struct hc_sv_peer *peer) {
+    struct kept kept = keep(peer);
+    zero(peer, 0, offsetof(struct hc_sv_peer, replication));
+    zero(peer, offsetof(struct hc_sv_peer, validation), offsetof(struct hc_sv_peer, messages));
+    zero(peer, offsetof(struct hc_sv_peer, user), sizeof *peer);
+    restore(peer, &kept);
+}
+_Static_assert(offsetof(struct hc_sv_peer, validation) - offsetof(struct hc_sv_peer, replication) ==
+                       sizeof(struct hc_sv_client) &&
+                   offsetof(struct hc_sv_peer, user) - offsetof(struct hc_sv_peer, messages) ==
+                       sizeof(struct hc_reliable_channel),
+               "clear_connection leaves out these two members alone");
+
 void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_seal_keys *keys,
                         const struct hc_connect *connect, uint32_t rate,
                         const struct hc_address *address, uint64_t now_us) {
-    *peer = (struct hc_sv_peer){.state = peer->state,
-                                .user = peer->user,
-                                .unread = peer->unread,
-                                .replication = peer->replication,
-                                .ever_received = peer->ever_received,
-                                .messages = peer->messages,
-                                .seen = peer->seen,
-                                .answer = {.value = peer->answer.value},
-                                .late_inputs = peer->late_inputs,
-                                .late_ticks = peer->late_ticks,
-                                .traffic = peer->traffic,
-                                .lateness = peer->lateness,
-                                .address = *address,
-                                .forged = peer->forged,
-                                .ended_next = peer->ended_next,
-                                .unproven_us = peer->unproven_us};
+    clear_connection(peer);
+    peer->address = *address;
     enter(peer, HC_SV_PEER_PLAYING);
     hc_sv_contest_begin(&peer->contest, address, now_us);
     memcpy(peer->client_nonce, connect->client_nonce, HC_NONCE_SIZE);

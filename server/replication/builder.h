@@ -64,6 +64,7 @@ struct hc_sv_builder {
     struct hc_snapshot_forced forced[HC_SV_FORCED_RANGES];  ///< forced ranges of the snapshot
     struct hc_sv_forced_range *ranges[HC_SV_FORCED_RANGES]; ///< items of the forced ranges
     struct hc_sv_correction corrections[HC_SNAPSHOT_CORRECTIONS_MAX]; ///< of one tick
+    struct hc_snapshot_correction names[HC_SNAPSHOT_CORRECTIONS_MAX]; ///< of these corrections
     struct hc_sv_listing_gathered listing; ///< The final list of game events.
     struct hc_sv_early_gathered early;     ///< The early lists.
     uint32_t reserve; ///< The bytes at the end that no other part takes: for the early lists.

@@ -64,10 +64,10 @@ static bool looks_anew(const struct hc_sv_builder *builder, const struct hc_sv_v
 }
 
 /// Gathers the units that the client does not hold as they are at the past tick `at`, into
-/// builder->corrections and `names`; returns how many. At the head `equal` (HC_NO_TICK: never) it
-/// held all of them, or was about to.
+/// builder->corrections and builder->names; returns how many. At the head `equal` (HC_NO_TICK:
+/// never) it held all of them, or was about to.
 static uint32_t gather_tick(struct hc_sv_builder *builder, hc_tick at, hc_tick equal,
-                            struct hc_snapshot_correction *names, uint32_t most) {
+                            uint32_t most) {
     const struct hc_sv_client *client = builder->client;
     struct hc_sv_values *values = &builder->replicator->values;
     uint32_t count = 0;
@@ -103,14 +103,15 @@ static uint32_t gather_tick(struct hc_sv_builder *builder, hc_tick at, hc_tick e
         }
         builder->corrections[count] = (struct hc_sv_correction){
             .selection = selection, .value = hc_sv_values_get(values, now), .held = held};
-        names[count++] = (struct hc_snapshot_correction){.unit = unit, .as_of = HC_NO_TICK};
+        builder->names[count++] =
+            (struct hc_snapshot_correction){.unit = unit, .as_of = HC_NO_TICK};
     }
     return count;
 }
 
 /// Encodes the corrections of the tick `at`, as many as may fit; returns how many.
-static uint32_t encode_tick(struct hc_sv_builder *builder, hc_tick at,
-                            struct hc_snapshot_correction *names, uint32_t count) {
+static uint32_t encode_tick(struct hc_sv_builder *builder, hc_tick at, uint32_t count) {
+    struct hc_snapshot_correction *names = builder->names;
     size_t left = builder->bits.size * 8 - hc_bits_written(&builder->bits);
     builder->gathered = 0; // the units are written
     for (uint32_t i = 0; i < count; i++) {
@@ -131,12 +132,13 @@ static uint32_t encode_tick(struct hc_sv_builder *builder, hc_tick at,
 /// Appends corrections of the tick `at`, all or as many as fit, and logs them as sent; returns how
 /// many.
 static uint32_t put_tick(struct hc_sv_builder *builder, hc_tick before, hc_tick at,
-                         struct hc_snapshot_correction *names, uint32_t count) {
-    uint32_t encoded = encode_tick(builder, at, names, count);
+                         uint32_t count) {
+    uint32_t encoded = encode_tick(builder, at, count);
     for (; count > 0; count -= 1 + count / 4) {
         struct hc_bits_writer attempt = builder->bits;
         if (count <= encoded)
-            hc_snapshot_put_corrections(&attempt, &builder->header, before, at, names, count);
+            hc_snapshot_put_corrections(&attempt, &builder->header, before, at, builder->names,
+                                        count);
         struct hc_bits_writer ended = attempt;
         hc_bits_put(&ended, 0, 1);
         if (count <= encoded && !hc_bits_failed(&ended)) {
@@ -153,7 +155,6 @@ static uint32_t put_tick(struct hc_sv_builder *builder, hc_tick before, hc_tick 
 
 void hc_sv_corrections_put(struct hc_sv_builder *builder) {
     struct hc_sv_sent_log *sent_log = &builder->client->sent_log;
-    struct hc_snapshot_correction names[HC_SNAPSHOT_CORRECTIONS_MAX];
     hc_tick from = shown_from(builder), before = builder->header.tick;
     uint32_t room = hc_sv_sent_log_room(sent_log);
     uint32_t left = room < HC_SNAPSHOT_CORRECTIONS_MAX ? room : HC_SNAPSHOT_CORRECTIONS_MAX;
@@ -162,8 +163,8 @@ void hc_sv_corrections_put(struct hc_sv_builder *builder) {
         if (equal != HC_NO_TICK && builder->client->compared_at <= equal &&
             hc_timeline_changed(builder->timeline, at) <= equal)
             continue;
-        uint32_t wanted = gather_tick(builder, at, equal, names, left);
-        uint32_t put = wanted == 0 ? 0 : put_tick(builder, before, at, names, wanted);
+        uint32_t wanted = gather_tick(builder, at, equal, left);
+        uint32_t put = wanted == 0 ? 0 : put_tick(builder, before, at, wanted);
         left -= put;
         if (put < wanted) {
             HC_MARK("corrections-cut");

@@ -4,6 +4,8 @@
 #include "common/alloc.h"
 #include "server/replication/builder.h"
 
+#include <string.h>
+
 enum {
     VALUES_EACH = 3,  ///< of a unit for each tick that is stored: rewinds rewrite ticks
     DELTAS_EACH = 64, ///< of a unit: for every tick shown and every baseline
@@ -54,16 +56,14 @@ static size_t layout(struct hc_sv_replicator *replicator,
     return used;
 }
 
-size_t hc_sv_replicator_memory(const struct hc_sv_replicator_config *config) {
-    struct hc_sv_replicator measured = {.extrapolator = NULL};
-    return layout(&measured, config, NULL) + hc_extrapolator_memory(config->world);
-}
-
 bool hc_sv_replicator_init(struct hc_sv_replicator *replicator,
                            const struct hc_sv_replicator_config *config) {
-    *replicator = (struct hc_sv_replicator){.config = *config};
+    memset(replicator, 0, sizeof *replicator); // too large for a copy on the stack
+    replicator->config = *config;
     replicator->extrapolator = hc_extrapolator_create(config->world);
-    replicator->memory = hc_allocate(config->allocator, layout(replicator, config, NULL));
+    size_t bytes = layout(replicator, config, NULL);
+    replicator->memory = hc_allocate(config->allocator, bytes);
+    replicator->memory_bytes = bytes + hc_extrapolator_memory(config->world);
     if (replicator->extrapolator == NULL || replicator->memory == NULL)
         return false;
     layout(replicator, config, replicator->memory);

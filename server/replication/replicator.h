@@ -65,11 +65,9 @@ struct hc_sv_replicator {
     uint64_t *seen_players;             ///< [HC_SV_PLAYER_WORDS] a bit for each, see lists.c
     uint8_t *gathered;                  ///< [HC_SV_GATHERED_BYTES] their deltas
 
-    uint8_t *memory; ///< of all of these
+    uint8_t *memory;     ///< of all of these
+    size_t memory_bytes; ///< of that and of the extrapolator
 };
-
-/// Bytes that hc_sv_replicator_init obtains.
-size_t hc_sv_replicator_memory(const struct hc_sv_replicator_config *config);
 
 /// Obtains all memory, at tick 0; false: there is too little. hc_sv_replicator_free in any case.
 bool hc_sv_replicator_init(struct hc_sv_replicator *replicator,

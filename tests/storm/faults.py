@@ -258,8 +258,8 @@ FAULTS = {
     "inputs-late": Fault(
         "proto/snapshot.c",
         "inputs of others are sent from the tick after the snapshot's on",
-        "    for (hc_tick t = wanted->first; t < wanted->end; t++) {",
-        "    for (hc_tick t = hc_tick_max(wanted->first, value->tick + 1); t < wanted->end; t++) {",
+        "    const hc_tick from = wanted->first;\n",
+        "    const hc_tick from = hc_tick_max(wanted->first, value->tick + 1);\n",
         found_by="unit_proto_snapshot",
     ),
     "inputs-between": Fault(

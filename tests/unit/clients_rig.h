@@ -35,8 +35,8 @@ static void rig_create(void) {
                                               .places = RIG_PLACES,
                                               .per_address = RIG_PER_ADDRESS,
                                               .seed = 7};
-    ck_assert_uint_gt(hc_sv_clients_memory(&of_clients), 0);
     ck_assert(hc_sv_clients_init(&clients, &of_clients));
+    ck_assert_uint_gt(clients.memory_bytes, 0);
 }
 
 static void rig_destroy(void) {
