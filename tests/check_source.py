@@ -28,11 +28,16 @@ ROOMS = {
     "client/bots": ("include/hindcast", "common", "common/programs", "proto", "client", "client/programs"),
     "client/view": ("include/hindcast", "common", "common/arena", "common/programs", "proto", "client",
                     "client/programs"),
+    "web/crypto": (),
+    "web/system": ("include/hindcast", "web/crypto"),
+    "web": ("include/hindcast", "common", "common/arena", "common/programs", "client/view"),
 }
 # The rooms of the programs use the operating system; all others are cores, which do no I/O.
-PROGRAMS = ("common/programs", "server/daemon", "client/programs", "client/bots", "client/view", "check")
+PROGRAMS = ("common/programs", "server/daemon", "client/programs", "client/bots", "client/view", "check", "web",
+            "web/system")
 # The prefixes of public names.
-PREFIX = {"include": "hc_", "common": "hc_", "proto": "hc_", "server": "hc_sv_", "client": "hc_cl_|hc_client_", "check": "hc_ck_|hc_plain_|hc_history_"}
+PREFIX = {"include": "hc_", "common": "hc_", "proto": "hc_", "server": "hc_sv_", "client": "hc_cl_|hc_client_", "check": "hc_ck_|hc_plain_|hc_history_",
+          "web": "hc_web_|crypto_|sodium_|randombytes_"}
 # Headers of the outside world that a core may include: no clock, socket, signal, thread or event library.
 CORE_HEADERS = re.compile(
     r"(assert|inttypes|limits|std(align|arg|bool|def|int|io|lib|noreturn)|string)\.h$"
