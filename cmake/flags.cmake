@@ -30,10 +30,15 @@ if(HC_SANITIZE)
   set(CMAKE_C_FLAGS_DEBUG "-O1 -g1")
 endif()
 set(CMAKE_C_FLAGS_RELEASE "-O3")
+if(HC_WASM) # as fast, and a twentieth smaller
+  set(CMAKE_C_FLAGS_RELEASE "-O2")
+endif()
 
 # The rooms' objects are also those of the shared library: position independent, and with nothing
 # visible except what HC_API marks.
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+if(NOT HC_WASM)
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+endif()
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON) # for clang-tidy and editors
@@ -86,7 +91,7 @@ if(HC_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link) # coverage feedback in the rooms
 endif()
 
-if(NOT APPLE)
+if(NOT APPLE AND NOT HC_WASM)
   # A room names all it may need; a program needs at run time only what it really uses.
   add_link_options(-Wl,--as-needed)
 endif()

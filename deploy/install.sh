@@ -3,6 +3,7 @@
 #
 #     sh deploy/install.sh         to build and run
 #     sh deploy/install.sh view    also to build hindcast-view
+#     sh deploy/install.sh web     also to build the library for pages, by WebAssembly
 #     sh deploy/install.sh tests   also to test, on s390x too
 #     sh deploy/install.sh machines    also to test on every other machine of tests/machines/run.sh
 set -eu
@@ -10,6 +11,8 @@ set -eu
 build="gcc libc6-dev cmake ninja-build pkg-config libevent-dev libmsgpack-dev libsodium-dev
        libxxhash-dev libjansson-dev libinih-dev"
 view="libsdl2-dev libpng-dev"
+web="clang-14 lld-14 llvm-14 wasi-libc libclang-rt-14-dev-wasm32"
+command -v node >/dev/null 2>&1 || web="$web nodejs"
 tests="check g++ clang dpkg-dev file iproute2 libclang-rt-14-dev llvm python3 python3-msgpack python3-nacl
        gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static"
 machines="gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-i686-linux-gnu libc6-dev-i386-cross musl-tools
@@ -18,10 +21,11 @@ machines="gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-i686-linux-gnu libc6-d
 case "${1-}" in
 "") wanted=$build ;;
 view) wanted="$build $view" ;;
-tests) wanted="$build $view $tests" ;;
-machines) wanted="$build $view $tests $machines" ;;
+web) wanted="$build $web" ;;
+tests) wanted="$build $view $web $tests" ;;
+machines) wanted="$build $view $web $tests $machines" ;;
 *)
-    echo "install.sh: unknown argument '$1' (none, view, tests or machines)" >&2
+    echo "install.sh: unknown argument '$1' (none, view, web, tests or machines)" >&2
     exit 2
     ;;
 esac

@@ -12,7 +12,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-all_stages="install build tidy unit exact storm fuzz processes threads machines"
+all_stages="install build tidy unit exact storm fuzz processes threads machines web"
 long_stages="planted" # only on demand
 presets="asan release fuzz" # asan is dev and more
 jobs=$(nproc 2>/dev/null || echo 2)
@@ -67,7 +67,7 @@ stage_tidy() {
     if ! command -v run-clang-tidy >/dev/null 2>&1; then
         exit "$nothing_to_run"
     fi
-    run-clang-tidy -quiet -j "$jobs" -p build/asan "$PWD/(include|common|proto|server|client|check)/.*" \
+    run-clang-tidy -quiet -j "$jobs" -p build/asan "$PWD/(include|common|proto|server|client|check|web)/.*" \
         >build/tidy.log 2>&1 || {
         grep -E "(warning|error):" build/tidy.log | sort -u || tail -n 20 build/tidy.log
         exit 1
@@ -207,6 +207,11 @@ stage_threads() {
 stage_machines() {
     # shellcheck disable=SC2086 # a list of words
     run_counted sh tests/machines/run.sh $HC_MACHINES
+}
+
+# The cores and the library for pages, as WebAssembly in Node.
+stage_web() {
+    run_counted sh tests/web/run.sh
 }
 
 # Every planted fault, and most mutants, must be found by some test. The faults take minutes; a mutant that

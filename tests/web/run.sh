@@ -1,0 +1,34 @@
+#!/bin/sh
+# Builds the preset `wasm`, and shows in Node that it computes what the release computes.
+#
+# Exit status 0: it does; 1: it does not; 77: the packages of `sh deploy/install.sh web` are missing.
+set -eu
+cd "$(dirname "$0")/../.."
+jobs=$(nproc 2>/dev/null || echo 2)
+programs="hc_timelines hc_matches"
+
+for wanted in node clang-14 wasm-ld; do
+    command -v $wanted >/dev/null || { echo "$wanted is missing: sh deploy/install.sh web" && exit 77; }
+done
+[ -d /usr/include/wasm32-wasi ] || { echo "wasi-libc is missing: sh deploy/install.sh web" && exit 77; }
+
+mkdir -p build/web
+for preset in release wasm; do
+    log=build/web/build-$preset.log
+    # shellcheck disable=SC2086 # a list of words
+    {
+        cmake --preset $preset -DHC_TESTS=ON && cmake --build --preset $preset -j "$jobs" --target $programs
+    } >"$log" 2>&1 || { grep -v "^\[.*\] \(Building\|Linking\)" "$log" && exit 1; }
+done
+
+# same PROGRAM: it prints the same in Node as here, byte for byte.
+same() {
+    build/release/bin/"$1" >"build/web/$1.here"
+    node tests/web/command.mjs "build/wasm/bin/$1" >"build/web/$1.wasm"
+    cmp "build/web/$1.here" "build/web/$1.wasm"
+    echo "$1: $(wc -l <"build/web/$1.here") lines are the same"
+}
+
+for program in $programs; do
+    same "$program"
+done
