@@ -2,7 +2,8 @@
 # Builds and runs every test:  sh tests/run.sh [STAGE...]   (default: all stages, in order)
 #
 # On a fresh Debian 12, as root, it first installs what it needs. It stops at the first stage that
-# fails; its last line is `N passed, N failed`, counting ctest's tests and the stages themselves.
+# fails. The stage `processes`, which waits more than it works, runs beside the stages that follow it.
+# The last line is `N passed, N failed`, counting ctest's tests and the stages themselves.
 # HC_LONG_PLAYS (no) says whether tests of long plays, and hindcast-check on all broken games, run under
 # the sanitizers too, HC_FUZZ_SECONDS (2) is how long each fuzz program searches, HC_HISTORIES (2000) how
 # many random histories are compared, HC_STORM_MINUTES (0) how long random matches are played, in release and again
@@ -12,7 +13,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-all_stages="install build tidy unit exact storm fuzz processes threads machines web"
+all_stages="install build tidy unit processes exact storm fuzz threads machines web"
 long_stages="planted" # only on demand
 presets="asan release fuzz" # asan is dev and more
 jobs=$(nproc 2>/dev/null || echo 2)
@@ -245,30 +246,50 @@ done
 # shellcheck disable=SC2086 # a list of words
 [ $# -gt 0 ] || set -- $all_stages
 
+# stage STAGE: runs a stage and counts it; its status is the stage's, or 0 if it had nothing to run.
+stage() {
+    begin=$(date +%s)
+    result=0
+    sh tests/run.sh --inside "$1" || result=$?
+    seconds=$(($(date +%s) - begin))
+    case $result in
+    0)
+        count 1 0
+        echo "== $1: $seconds s"
+        ;;
+    "$nothing_to_run")
+        echo "== $1: skipped, there is nothing here to run"
+        result=0
+        ;;
+    *)
+        count 0 1
+        echo "== $1: FAILED after $seconds s; to repeat it: sh tests/run.sh $1"
+        ;;
+    esac
+    return "$result"
+}
+
 mkdir -p build
 HC_COUNTS=$PWD/build/counts
 export HC_COUNTS HC_LONG_PLAYS HC_FUZZ_SECONDS HC_HISTORIES HC_STORM_MINUTES HC_MACHINES
 : >"$HC_COUNTS"
 status=0
+beside= # the process of the stage that runs beside the others
 for stage in "$@"; do
-    begin=$(date +%s)
-    result=0
-    sh tests/run.sh --inside "$stage" || result=$?
-    seconds=$(($(date +%s) - begin))
-    case $result in
-    0)
-        count 1 0
-        echo "== $stage: $seconds s"
-        ;;
-    "$nothing_to_run") echo "== $stage: skipped, there is nothing here to run" ;;
-    *)
-        count 0 1
+    if [ "$stage" = processes ] && [ $# -gt 1 ]; then
+        stage "$stage" >build/processes.log 2>&1 &
+        beside=$!
+        continue
+    fi
+    stage "$stage" || {
         status=1
-        echo "== $stage: FAILED after $seconds s; to repeat it: sh tests/run.sh $stage"
         break
-        ;;
-    esac
+    }
 done
+if [ -n "$beside" ]; then
+    wait "$beside" || status=1
+    cat build/processes.log
+fi
 awk '{ passed += $1; failed += $2 } END { printf "%d passed, %d failed\n", passed, failed }' \
     "$HC_COUNTS"
 exit $status

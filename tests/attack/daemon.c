@@ -470,8 +470,14 @@ static void restart_with(struct attack *attack, struct loopback_server *server,
         for (unsigned i = 0; i < honest; i++)
             back += crowd->clients[i].back_us != 0;
     }
-    for (unsigned i = 0; i < honest; i++)
-        attack_try(attack, i >= back);
+    for (unsigned i = 0; i < honest; i++) {
+        const struct loopback_client *client = &crowd->clients[i];
+        attack_require(attack, client->back_us != 0,
+                       "client %u waits with %u matches: state %d, event %d, deny %d, loss %d", i,
+                       matches, hc_client_state(client->runner.client), client->last.kind,
+                       client->last.deny, client->last.loss);
+        attack_try(attack, client->back_us == 0);
+    }
 }
 
 void attack_matches(struct attack *attack) {

@@ -262,6 +262,7 @@ static void press_keys(void *owner, bool due, uint64_t now_us) {
 
 static void note_event(void *owner, const struct hc_client_event *event, uint64_t now_us) {
     struct loopback_client *client = owner;
+    client->last = *event;
     if (event->kind == HC_CLIENT_EVENT_LOST && client->lost_us == 0)
         client->lost_us = now_us;
     if (event->kind == HC_CLIENT_EVENT_PLAYING && client->playing_us == 0)

@@ -36,6 +36,7 @@ struct loopback_client {
     unsigned place;                ///< in the crowd
     uint64_t begun_us, playing_us; ///< 0: it has not played yet
     uint64_t lost_us, back_us;     ///< when it lost its connection and played again; 0: not
+    struct hc_client_event last;   ///< its last event
 };
 
 struct loopback_clients {
