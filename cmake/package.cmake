@@ -41,6 +41,8 @@ foreach(package ${documented})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples COMPONENT ${component} DESTINATION ${documents}
     PATTERN build EXCLUDE)
   install(PROGRAMS ${PROJECT_SOURCE_DIR}/deploy/backend.py COMPONENT ${component} DESTINATION ${documents}/deploy)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/deploy/prometheus ${PROJECT_SOURCE_DIR}/deploy/grafana
+    COMPONENT ${component} DESTINATION ${documents}/deploy)
   install(FILES ${PROJECT_SOURCE_DIR}/deploy/hindcastd.logrotate COMPONENT ${component}
     DESTINATION ${documents}/deploy)
   # Operators measure the machine that they rent.

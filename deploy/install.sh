@@ -5,6 +5,7 @@
 #     sh deploy/install.sh view    also to build hindcast-view
 #     sh deploy/install.sh web     also to build the library for pages, by WebAssembly
 #     sh deploy/install.sh tests   also to test, on s390x too
+#     sh deploy/install.sh prometheus  also to test with Prometheus, 325 MB more
 #     sh deploy/install.sh machines    also to test on every other machine of tests/machines/run.sh
 set -eu
 
@@ -13,7 +14,7 @@ build="gcc libc6-dev cmake ninja-build pkg-config libevent-dev libmsgpack-dev li
 view="libsdl2-dev libpng-dev"
 web="clang-14 lld-14 llvm-14 wasi-libc libclang-rt-14-dev-wasm32"
 command -v node >/dev/null 2>&1 || web="$web nodejs"
-tests="check g++ clang dpkg-dev file iproute2 libclang-rt-14-dev llvm python3 python3-msgpack python3-nacl
+tests="check g++ clang dpkg-dev file iproute2 libclang-rt-14-dev llvm python3 python3-msgpack python3-nacl python3-yaml
        gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static"
 machines="gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-i686-linux-gnu libc6-dev-i386-cross musl-tools
           gcc-mingw-w64-x86-64-win32 wine64 autoconf automake libtool"
@@ -23,9 +24,10 @@ case "${1-}" in
 view) wanted="$build $view" ;;
 web) wanted="$build $web" ;;
 tests) wanted="$build $view $web $tests" ;;
+prometheus) wanted="$build $view $web $tests prometheus" ;;
 machines) wanted="$build $view $web $tests $machines" ;;
 *)
-    echo "install.sh: unknown argument '$1' (none, view, web, tests or machines)" >&2
+    echo "install.sh: unknown argument '$1' (none, view, web, tests, prometheus or machines)" >&2
     exit 2
     ;;
 esac

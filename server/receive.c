@@ -180,12 +180,14 @@ enum hc_status hc_sv_receive_data(struct hc_server *server, const struct hc_addr
     if (status == HC_OK && peer->state != HC_SV_PEER_PLAYING)
         return receive_last(server, peer, from, &data, &received, now_us);
     const struct hc_sv_sent_log *sent_log = &peer->replication.sent_log;
+    uint64_t lost = peer->traffic.lost;
     received.acked = sent_log->base == HC_NO_TICK ? HC_NO_TICK : sent_log->base_tick;
     if (status == HC_OK)
         status = hc_sv_peer_accept(
             peer, &data, received.has_input ? received.input.ack_delay_us : 0, &newest, now_us);
     if (status != HC_OK)
         return status;
+    server->stats.datagrams_lost += peer->traffic.lost - lost;
     peer->ever_received = true;
     peer->former = (struct hc_sv_former){0}; // the client has its ACCEPT
     hc_sv_path_received(server, peer, from, data.seq, size,

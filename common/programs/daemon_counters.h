@@ -15,6 +15,7 @@
 
 /// Of hc_daemon_process, by their keys in `server`.
 #define HC_DAEMON_PROCESS_COUNTERS(X)                                                              \
+    X(started_us, GAUGE, "ms", "start_time_ms", "Unix time at which the matches began.")           \
     X(cpu_us, SUM, "ms", "cpu_ms", "Processor time of the process, without its start.", LESS)      \
     X(resident_bytes, GAUGE, "bytes", "resident_bytes", "Memory of the process.", LESS)            \
     X(reloads, SUM, "reloads", "reloads", "Readings of the configuration while it ran.")           \

@@ -11,6 +11,8 @@
       "Bytes of the datagrams received, without the headers of IP and UDP.")                       \
     X(bytes_out, SUM, "bytes", "bytes_sent",                                                       \
       "Bytes of the datagrams sent, without these headers.")                                       \
+    X(datagrams_lost, SUM, "datagrams", "datagrams_lost",                                          \
+      "Datagrams sent to clients that were not acked in time.", LESS)                              \
     X(rejected, CAUSES, "datagrams", "rejected",                                                   \
       "Datagrams refused, by cause: they changed nothing.")                                        \
     X(forged, SUM, "datagrams", "data_forged", "DATA that could not be opened.")                   \

@@ -229,6 +229,7 @@ const struct hc_sv_report *hc_sv_control_sums(struct hc_sv_control *control) {
     if (control->setting->placement != NULL)
         report->placed = placed_users(control, &report->clients_most);
     report->duration_us = hc_since(control->setting->began_us, hc_clock_us());
+    report->process.started_us = control->began_unix_us;
     report->process.cpu_us = hc_since(control->began_cpu_us, hc_report_cpu_us());
     report->process.resident_bytes = hc_sv_memory_resident();
     report->process.reloads = control->reload.reloads;

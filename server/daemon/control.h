@@ -43,6 +43,7 @@ struct hc_sv_control {
     unsigned stop_checks;               ///< since then
     struct hc_sv_status placed;         ///< the log lines of the placement
     uint64_t second_us;                 ///< when what is logged once a second was checked
+    uint64_t began_unix_us;             ///< Unix time when the workers began
     uint64_t began_cpu_us;              ///< processor time of the process when the workers began
     uint64_t asked;                     ///< the newest number of an order to publish
     bool asks;                          ///< a report waits for the answers

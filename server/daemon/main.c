@@ -334,6 +334,7 @@ static bool run(struct daemon *daemon, bool *ended) {
     daemon->setting.watchdog =
         hc_sv_watchdog_start(&daemon->log, game_place(daemon), daemon->options.matches);
     daemon->setting.began_us = hc_clock_us();
+    daemon->control.began_unix_us = hc_sv_wall_clock_us();
     daemon->control.began_cpu_us = hc_report_cpu_us();
     for (unsigned i = 0; i < workers; i++)
         begun += hc_sv_worker_begin(&daemon->workers[i]);

@@ -1,12 +1,20 @@
-/// A client counts its lost datagrams.
+/// A client and its server count the datagrams to each other that were lost.
 #include "tests/scenario/scenario.h"
 
 #include "hindcast/arena.h"
 #include "tests/run_suite.h"
 
-/// The part of its datagrams that a client counts as lost over links of this latency and loss, both
-/// ways, in percent.
-static double measure(uint32_t latency_ms, uint32_t jitter_ms, uint32_t loss_percent) {
+/// Percents of the datagrams that each end counts as lost.
+struct losses {
+    double client, server;
+};
+
+static double percent(uint64_t lost, uint64_t sent) {
+    return 100 * (double)lost / (double)sent;
+}
+
+/// The losses over links of this latency and loss, both ways.
+static struct losses measure(uint32_t latency_ms, uint32_t jitter_ms, uint32_t loss_percent) {
     struct hc_sim_config config = hc_sim_config_players(&hc_arena, 1, latency_ms, 9);
     struct scenario *scenario = scenario_create(&config);
     ck_assert(hc_sim_join_all(scenario->sim));
@@ -18,22 +26,29 @@ static double measure(uint32_t latency_ms, uint32_t jitter_ms, uint32_t loss_per
     ck_assert_uint_eq(lost, 0);
     hc_sim_run(scenario->sim, 30 * SECOND_US);
     stats = hc_client_stats(hc_sim_client(scenario->sim, 0));
-    double percent = 100 * (double)stats->datagrams_lost / (double)(stats->datagrams_out - sent);
+    const struct hc_server_stats *server = hc_server_stats(hc_sim_host(scenario->sim));
+    struct losses losses = {percent(stats->datagrams_lost, stats->datagrams_out - sent),
+                            percent(server->datagrams_lost, server->datagrams_out)};
     scenario_destroy(scenario);
-    return percent;
+    return losses;
 }
 
-START_TEST(client_counts_the_datagrams_that_were_lost) {
-    ck_assert_double_eq(measure(50, 0, 0), 0);
-    ck_assert_double_eq_tol(measure(50, 0, 20), 20, 4);
-    ck_assert_double_eq_tol(measure(150, 50, 20), 20, 4);
+START_TEST(both_ends_count_the_datagrams_that_were_lost) {
+    struct losses none = measure(50, 0, 0), some = measure(50, 0, 20);
+    struct losses late = measure(150, 50, 20);
+    ck_assert_double_eq(none.client, 0);
+    ck_assert_double_eq(none.server, 0);
+    ck_assert_double_eq_tol(some.client, 20, 4);
+    ck_assert_double_eq_tol(some.server, 20, 4);
+    ck_assert_double_eq_tol(late.client, 20, 4);
+    ck_assert_double_eq_tol(late.server, 20, 4);
 }
 END_TEST
 
 int main(void) {
     Suite *suite = suite_create("client stats");
     TCase *tests = tcase_create("client stats");
-    tcase_add_test(tests, client_counts_the_datagrams_that_were_lost);
+    tcase_add_test(tests, both_ends_count_the_datagrams_that_were_lost);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
