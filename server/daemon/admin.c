@@ -6,12 +6,14 @@
 #include "common/elapsed.h"
 #include "common/programs/clock.h"
 #include "common/programs/loop.h"
+#include "server/daemon/activation.h"
 #include "server/daemon/admin_address.h"
 #include "server/daemon/admin_commands.h"
 #include "server/daemon/admin_password.h"
 #include "server/daemon/ban_file.h"
 #include "server/daemon/http.h"
 #include "server/daemon/http_request.h"
+#include "server/daemon/key_file.h"
 #include "server/daemon/metrics.h"
 #include "server/daemon/overview.h"
 
@@ -382,7 +384,7 @@ static void on_unban(struct hc_sv_admin *admin, struct evhttp_request *request, 
 
 static void on_reload(struct hc_sv_admin *admin, struct evhttp_request *request, uint64_t none) {
     (void)none;
-    hc_sv_reload_start(&admin->control->reload);
+    hc_sv_control_reload(admin->control);
     hc_sv_http_reply(request, 202, "the log says what has changed");
 }
 
@@ -527,10 +529,13 @@ static void remove_stale(const struct hc_sv_admin_address *address) {
         close(descriptor);
 }
 
-/// Listens at the address; false: failed, see errno. Only this user may use a Unix socket, from
-/// its creation on.
+/// Listens at the address, or at the service manager's socket of it; false: failed, see errno. Only
+/// this user may use a Unix socket, from its creation on.
 static bool listen_at(struct hc_sv_admin *admin) {
     const struct hc_sv_admin_address *address = &admin->address;
+    const struct hc_sv_activation *activation = admin->control->options->activation;
+    if (activation != NULL && activation->admin >= 0)
+        return hc_sv_http_take(admin->http, activation->admin);
     if (address->path == NULL)
         return hc_sv_http_listen(admin->http, (const struct sockaddr *)&address->address,
                                  address->size);
@@ -556,6 +561,17 @@ static void log_address(struct hc_sv_admin *admin) {
                     json_pack("{s:s, s:b}", "at", text, "password", (int)admin->has_password));
 }
 
+/// Reads the password; false: `why` is a sentence.
+static bool read_password(struct hc_sv_admin *admin, const char *name, char *why, size_t why_size) {
+    struct hc_sv_admin_credentials credentials;
+    char place[HC_SV_OWNER_FILE_PATH_MAX];
+    const char *path = hc_sv_key_file_locate(name, place, sizeof(place));
+    if (!hc_sv_owner_file_read(&hc_sv_admin_credentials_kind, path, &credentials, why, why_size))
+        return false;
+    admin->password = hc_sv_admin_password_of(&credentials);
+    return true;
+}
+
 /// Opens the face; false: `why` is a sentence.
 static bool open_face(struct hc_sv_admin *admin, char *why, size_t why_size) {
     const struct hc_sv_options *options = admin->control->options;
@@ -567,13 +583,8 @@ static bool open_face(struct hc_sv_admin *admin, char *why, size_t why_size) {
                                              .failed = on_accept_failed,
                                              .context = admin};
     admin->has_password = options->admin_password_file != NULL;
-    struct hc_sv_admin_credentials credentials;
-    if (admin->has_password &&
-        !hc_sv_owner_file_read(&hc_sv_admin_credentials_kind, options->admin_password_file,
-                               &credentials, why, why_size))
+    if (admin->has_password && !read_password(admin, options->admin_password_file, why, why_size))
         return false;
-    if (admin->has_password)
-        admin->password = hc_sv_admin_password_of(&credentials);
     const struct hc_sv_background_work change = {.run = hc_sv_ban_file_run,
                                                  .order = &admin->bans,
                                                  .order_size = sizeof(admin->bans),

@@ -127,6 +127,10 @@ void hc_sv_background_start(struct hc_sv_background *background) {
                      "there is no thread to read it");
 }
 
+bool hc_sv_background_runs(const struct hc_sv_background *background) {
+    return background->busy;
+}
+
 static void on_done(evutil_socket_t descriptor, short events, void *context) {
     struct hc_sv_background *background = context;
     struct job *job;

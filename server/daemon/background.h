@@ -49,5 +49,8 @@ struct hc_sv_background *hc_sv_background_open(struct event_base *base,
 /// together one more run after it. If no thread can be started, the work fails at once.
 void hc_sv_background_start(struct hc_sv_background *background);
 
+/// Whether the work runs; after its `done` it does not, unless it was begun again.
+bool hc_sv_background_runs(const struct hc_sv_background *background);
+
 /// Closes the place; `done` is not called for work that runs. NULL is allowed.
 void hc_sv_background_close(struct hc_sv_background *background);

@@ -386,6 +386,8 @@ void hc_sv_control_stop(struct hc_sv_control *control, const char *why, bool res
     if (control->stopping)
         return;
     control->stopping = true;
+    control->restarts = restarts;
+    hc_sv_notify_stopping(&control->notify);
     for (unsigned i = 0; i < workers; i++)
         clients += hc_sv_worker_clients(&control->workers[i]);
     json_t *fields = json_pack("{s:s, s:i}", "reason", why, "clients", (int)clients);
@@ -452,6 +454,42 @@ static void on_ticked(evutil_socket_t descriptor, short events, void *context) {
     hc_sv_control_stop(context, "--ticks", false);
 }
 
+// ---- The service manager ------------------------------------------------------------------------
+
+void hc_sv_control_reload(struct hc_sv_control *control) {
+    hc_sv_notify_reload(&control->notify, true);
+    hc_sv_reload_start(&control->reload);
+}
+
+/// Tells the state in a line, as `systemctl status` shows it.
+static void notify_status(struct hc_sv_control *control) {
+    char status[HC_SV_NOTIFY_STATUS_MAX];
+    unsigned clients = 0, hanging = hc_sv_control_hanging(control);
+    for (unsigned i = 0; i < control->options->workers; i++)
+        clients += hc_sv_worker_clients(&control->workers[i]);
+    int size = snprintf(status, sizeof(status), "%s: %u clients in %u matches",
+                        control->stopping               ? "ending"
+                        : atomic_load(&control->drains) ? "draining"
+                                                        : "serving",
+                        clients, control->options->matches);
+    if (hanging > 0)
+        snprintf(status + size, sizeof(status) - (size_t)size, ", %u hang", hanging);
+    hc_sv_notify_status(&control->notify, status);
+}
+
+/// Tells the service manager that the daemon serves, and lives: each worker's loop turns.
+static void notify_manager(struct hc_sv_control *control, uint64_t now) {
+    bool ticked = true;
+    for (unsigned i = 0; i < control->options->workers; i++)
+        ticked = ticked && atomic_load(&control->workers[i].ticked);
+    if (ticked && !control->stopping)
+        hc_sv_notify_ready(&control->notify);
+    if (!hc_sv_reload_runs(&control->reload))
+        hc_sv_notify_reload(&control->notify, false);
+    if (hc_sv_control_is_healthy(control))
+        hc_sv_notify_alive(&control->notify, now);
+}
+
 // ---- Checks -------------------------------------------------------------------------------------
 
 /// Logs that the wall clock was set, or is right again.
@@ -472,12 +510,13 @@ static void log_clock(const struct hc_sv_match_setting *setting) {
                                   : "the wall clock was set back, and tokens expire later"));
 }
 
-/// Logs once a second what is due about the clock and the placement.
+/// Tells once a second what is due about the clock and the placement.
 static void log_second(struct hc_sv_control *control, uint64_t now) {
     unsigned most;
     if (hc_since(control->second_us, now) < SECOND_US)
         return;
     control->second_us = now;
+    notify_status(control);
     log_clock(control->setting);
     if (control->setting->placement == NULL)
         return;
@@ -497,6 +536,7 @@ static void on_check(evutil_socket_t descriptor, short events, void *context) {
     for (unsigned number = 1; number <= control->options->matches; number++)
         check_maker(control, number, now);
     end_drain(control, now);
+    notify_manager(control, now);
     control->stop_checks += control->stopping;
     log_second(control, now);
     hc_sv_log_advance(control->log);
@@ -539,7 +579,7 @@ static void on_hangup(evutil_socket_t signal_number, short events, void *context
     struct hc_sv_control *control = context;
     (void)signal_number;
     (void)events;
-    hc_sv_reload_start(&control->reload);
+    hc_sv_control_reload(control);
 }
 
 static const struct {
@@ -624,6 +664,7 @@ void hc_sv_control_close(struct hc_sv_control *control) {
     hc_loop_free_event(control->ticked);
     hc_loop_free_event(control->unanswered);
     hc_sv_reload_close(&control->reload);
+    hc_sv_notify_close(&control->notify);
     hc_loop_free(control->base);
     free(control->makers);
     if (control->run.notice > 0) // 0 is standard input

@@ -5,6 +5,7 @@
 /// counts, nor the end.
 #pragma once
 
+#include "server/daemon/notify.h"
 #include "server/daemon/reload.h"
 #include "server/daemon/status.h"
 #include "server/daemon/worker.h"
@@ -32,14 +33,16 @@ struct hc_sv_control {
     struct hc_sv_run run;
     struct event_base *base;
     struct event *signals[HC_SV_CONTROL_SIGNALS];
-    struct event *noticed;      ///< the workers have something to tell
-    struct event *check;        ///< the next check of the workers
-    struct event *ticked;       ///< --ticks of several matches are over
-    struct event *unanswered;   ///< a report waits no longer for the workers
-    struct hc_sv_reload reload; ///< opened by the caller
-    atomic_bool drains;         ///< no user without a session is admitted
-    uint64_t drained_us;        ///< when a drain ends at the latest
-    bool stopping;
+    struct event *noticed;              ///< the workers have something to tell
+    struct event *check;                ///< the next check of the workers
+    struct event *ticked;               ///< --ticks of several matches are over
+    struct event *unanswered;           ///< a report waits no longer for the workers
+    struct hc_sv_reload reload;         ///< opened by the caller
+    atomic_bool drains;                 ///< no user without a session is admitted
+    uint64_t drained_us;                ///< when a drain ends at the latest
+    struct hc_sv_notify notify;         ///< opened by the caller
+    bool stopping;                      ///< the daemon ends
+    bool restarts;                      ///< the clients come back to the next daemon
     unsigned stop_checks;               ///< since then
     struct hc_sv_status placed;         ///< the log lines of the placement
     uint64_t second_us;                 ///< when what is logged once a second was checked
@@ -85,6 +88,9 @@ void hc_sv_control_stop(struct hc_sv_control *control, const char *why, bool res
 /// Admits nobody without a session any more, and stops once there is no session, or after
 /// `seconds`. Again: with other seconds.
 void hc_sv_control_drain(struct hc_sv_control *control, uint64_t seconds);
+
+/// As hc_sv_reload_start, and tells the service manager.
+void hc_sv_control_reload(struct hc_sv_control *control);
 
 /// Ends all workers at once, without closing their connections.
 void hc_sv_control_end(struct hc_sv_control *control);

@@ -214,12 +214,10 @@ struct hc_sv_http *hc_sv_http_open(struct event_base *base,
     return http;
 }
 
-bool hc_sv_http_listen(struct hc_sv_http *http, const struct sockaddr *address, socklen_t size) {
-    const unsigned flags = LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE;
+/// Accepts the connections of `listener` (NULL: it could not be made); false: failed, see errno.
+static bool add(struct hc_sv_http *http, struct evconnlistener *listener) {
     unsigned i = http->listeners[0] == NULL ? 0 : 1;
     HC_ASSERT(http->listeners[i] == NULL);
-    struct evconnlistener *listener =
-        evconnlistener_new_bind(http->base, NULL, NULL, flags, BACKLOG, address, (int)size);
     if (listener == NULL)
         return false;
     if (evhttp_bind_listener(http->server, listener) == NULL) {
@@ -230,6 +228,17 @@ bool hc_sv_http_listen(struct hc_sv_http *http, const struct sockaddr *address, 
     http->listeners[i] = listener;
     evconnlistener_set_error_cb(listener, on_accept_failed);
     return true;
+}
+
+bool hc_sv_http_listen(struct hc_sv_http *http, const struct sockaddr *address, socklen_t size) {
+    const unsigned flags = LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE;
+    return add(http,
+               evconnlistener_new_bind(http->base, NULL, NULL, flags, BACKLOG, address, (int)size));
+}
+
+bool hc_sv_http_take(struct hc_sv_http *http, int descriptor) {
+    return add(http,
+               evconnlistener_new(http->base, NULL, NULL, LEV_OPT_CLOSE_ON_FREE, 0, descriptor));
 }
 
 void hc_sv_http_address(const struct hc_sv_http *http, struct sockaddr_storage *address) {

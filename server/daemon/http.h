@@ -37,6 +37,9 @@ struct hc_sv_http *hc_sv_http_open(struct event_base *base, const struct hc_sv_h
 /// Listens at one more address, of at most two. False: failed, see errno.
 bool hc_sv_http_listen(struct hc_sv_http *http, const struct sockaddr *address, socklen_t size);
 
+/// Listens at a socket that listens already, and takes it over. False: failed, see errno.
+bool hc_sv_http_take(struct hc_sv_http *http, int descriptor);
+
 /// Writes the address at which it listens first.
 void hc_sv_http_address(const struct hc_sv_http *http, struct sockaddr_storage *address);
 

@@ -7,6 +7,7 @@
 #include "common/programs/report.h"
 #include "common/programs/standard.h"
 #include "hindcast/server.h"
+#include "server/daemon/activation.h"
 #include "server/daemon/admin.h"
 #include "server/daemon/commands.h"
 #include "server/daemon/control.h"
@@ -33,6 +34,7 @@ enum {
     WHY_MAX = 4500,      ///< bytes of a sentence with a path
     SEED_BITS = 53,      ///< of a random seed: every JSON reader reads these exactly
     LOG_FILE_MS = 1000,  ///< at the end, the log's file may take so long
+    RESTARTS = 75,       ///< the exit status that asks for the next server
     MAKERS_US = 1000000, ///< at the end, worlds that are being made are waited for so long
 };
 
@@ -50,6 +52,7 @@ struct daemon {
     struct hc_sv_wall_clock wall_clock;
     struct hc_sv_worker *workers; ///< [options.workers]
     struct hc_sv_control control;
+    struct hc_sv_activation activation;
 };
 
 /// A place in the code of the game.
@@ -121,7 +124,8 @@ static bool open_ports(struct daemon *daemon) {
         .failed = on_accept_failed,
         .context = daemon};
     char why[256] = "";
-    unsigned tries = options->dev && options->port == 0 ? DEV_PORTS : 1;
+    unsigned tries =
+        options->dev && options->port == 0 && daemon->activation.games == 0 ? DEV_PORTS : 1;
     bool open = false;
     for (unsigned i = 0; i < tries && !open; i++) {
         open = hc_sv_doors_open(options, doors, why, sizeof(why));
@@ -351,6 +355,27 @@ static bool run(struct daemon *daemon, bool *ended) {
     return begun == workers;
 }
 
+/// Takes what the service manager passes; false: it is wrong, with a sentence on standard error.
+static bool meet_manager(struct daemon *daemon) {
+    char why[WHY_MAX];
+    struct hc_sv_options *options = &daemon->options;
+    if (!hc_sv_notify_open(&daemon->control.notify, why, sizeof(why)) ||
+        !hc_sv_activation_take(&daemon->activation, why, sizeof(why)) ||
+        !hc_sv_activation_check(&daemon->activation, options, why, sizeof(why))) {
+        fprintf(stderr, "hindcastd: %s\n", why);
+        return false;
+    }
+    options->activation = &daemon->activation;
+    return true;
+}
+
+/// The exit status after a run; `good`: it went well.
+static int exit_status(const struct daemon *daemon, bool good) {
+    if (!good)
+        return 1;
+    return daemon->control.restarts ? RESTARTS : 0;
+}
+
 /// Opens the log; false: its file cannot be opened, with a sentence on standard error.
 static bool open_log(struct daemon *daemon) {
     const struct hc_sv_options *options = &daemon->options;
@@ -393,7 +418,7 @@ int main(int argc, char **argv) {
     daemon.options = daemon.start.options;
     if (daemon.options.check_config)
         return check_config(&daemon);
-    if (!open_log(&daemon))
+    if (!meet_manager(&daemon) || !open_log(&daemon))
         return 1;
     hc_crash_watch("hindcastd", game_place(&daemon), daemon.options.format == HC_SV_LOG_JSON);
     if (hc_sv_log_is_journal(STDERR_FILENO))
@@ -413,8 +438,8 @@ int main(int argc, char **argv) {
         hc_sv_log_finish(&daemon.log);
         hc_sv_log_redirect(&daemon.log, STDERR_FILENO);
         hc_sv_log_file_close(daemon.control.reload.log_file, LOG_FILE_MS);
-        _exit(good ? 0 : 1);
+        _exit(exit_status(&daemon, good));
     }
     clean_up(&daemon);
-    return good ? 0 : 1;
+    return exit_status(&daemon, good);
 }

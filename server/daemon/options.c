@@ -40,8 +40,9 @@ static const char about[] =
     "`listening on ADDRESS:PORT` once it is ready. On SIGTERM and SIGINT it closes all "
     "connections, prints the report, whose first line is the verdict on the run, and exits with "
     "0; with --verdict, the exit status is that of the verdict. SIGUSR2 does the same, but the "
-    "clients come back to a server that is started again with the same keys. SIGUSR1 and SIGQUIT "
-    "write the report so far into the log. SIGHUP reads the configuration files, the keys and the "
+    "clients come back to a server that is started again with the same keys, and it exits with 75 "
+    "instead of 0. SIGUSR1 and SIGQUIT write the report so far into the log. SIGHUP reads the "
+    "configuration files, the keys and the "
     "refused users again. docs/OPERATING.md is for operators, and docs/REPORT.md explains the "
     "report.";
 

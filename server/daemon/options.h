@@ -10,11 +10,15 @@ enum hc_sv_setting {
     HC_SV_SETTINGS(HC_SV_SETTING_ENUM) HC_SV_SETTING_COUNT
 };
 
+struct hc_sv_activation;
+
 struct hc_sv_options {
 #define HC_SV_SETTING_MEMBER(type, member, ...) type member;
     HC_SV_SETTINGS(HC_SV_SETTING_MEMBER)
     bool given[HC_SV_SETTING_COUNT]; ///< whether the command line or a file sets it
     struct hc_plugin plugin;         ///< the loaded game
+    /// The sockets that the service manager passes; NULL: there are none.
+    const struct hc_sv_activation *activation;
 };
 
 extern const struct hc_setting hc_sv_settings[HC_SV_SETTING_COUNT];

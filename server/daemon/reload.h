@@ -47,6 +47,9 @@ bool hc_sv_reload_watch(struct hc_sv_reload *reload, struct event_base *base);
 /// used. Calls while the files are read cause one more reading.
 void hc_sv_reload_start(struct hc_sv_reload *reload);
 
+/// Whether a file is read.
+bool hc_sv_reload_runs(const struct hc_sv_reload *reload);
+
 /// Reads the refused users again, if there is a file of them.
 void hc_sv_reload_read_refused(struct hc_sv_reload *reload);
 

@@ -117,7 +117,8 @@ enum hc_sv_settings_group {
       "Answer HTTP requests about this server at ADDRESS:PORT, such as 127.0.0.1:40080, or at "    \
       "unix:/PATH. An address that is not loopback needs --admin-password-file")                   \
     X(const char *, admin_password_file, "admin-password-file", TEXT("FILE"), NULL, ADMIN, FIXED,  \
-      "Ask for the password in this file, of 16 bytes or more, and the name admin: HTTP Basic")    \
+      "Ask for the password in this file, of 16 bytes or more, and the name admin: HTTP Basic. A " \
+      "name without a slash is first looked for in $CREDENTIALS_DIRECTORY")                        \
     X(enum hc_sv_log_level, level, "log-level", WORDS("error|warn|info|debug"), HC_SV_LOG_INFO,    \
       OUTPUT, LIVE, "The least urgent lines that are logged")                                      \
     X(enum hc_sv_log_format, format, "log-format", WORDS("text|json"), HC_SV_LOG_TEXT, OUTPUT,     \

@@ -7,6 +7,7 @@
 #include "common/programs/clock.h"
 #include "hindcast/check.h"
 #include "hindcast/server.h"
+#include "server/daemon/activation.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -102,7 +103,11 @@ static void prepare(struct batch *batch) {
 /// Asks for RECEIVE_BUFFER. Only SO_RCVBUFFORCE, which needs CAP_NET_ADMIN, may exceed
 /// net.core.rmem_max.
 static void set_receive_buffer(int descriptor) {
-    int size = RECEIVE_BUFFER;
+    int size = RECEIVE_BUFFER, granted = 0;
+    socklen_t length = sizeof(granted);
+    getsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &granted, &length);
+    if (granted / 2 >= RECEIVE_BUFFER)
+        return; // by the service manager, which may exceed the sysctl
     if (setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)) != 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
 }
@@ -209,6 +214,13 @@ static bool attach_filter(int descriptor, enum hc_sv_door_lane lane) {
     return attach(descriptor, SO_ATTACH_FILTER, program, sizeof(program) / sizeof(*program));
 }
 
+/// Lets a lane without a worker have datagrams of all kinds again.
+static void detach(int descriptor) {
+    int none = 0;
+    setsockopt(descriptor, SOL_SOCKET, SO_DETACH_REUSEPORT_BPF, &none, sizeof(none));
+    setsockopt(descriptor, SOL_SOCKET, SO_DETACH_FILTER, &none, sizeof(none));
+}
+
 /// Closes all lanes of one worker but `kept` (HC_SV_DOOR_LANES: none).
 static void close_lanes(struct hc_sv_door *door, enum hc_sv_door_lane kept) {
     for (unsigned lane = 0; lane < HC_SV_DOOR_LANES; lane++) {
@@ -217,6 +229,16 @@ static void close_lanes(struct hc_sv_door *door, enum hc_sv_door_lane kept) {
         close(door->descriptors[lane]);
         door->descriptors[lane] = -1;
     }
+}
+
+/// Makes the kernel sort among the lanes of all workers, which are open; false with errno: it
+/// cannot.
+static bool sort_lanes(struct hc_sv_door **ports, unsigned workers) {
+    bool good = attach_sorting(ports[0]->descriptors[HC_SV_DOOR_DATA], workers);
+    for (unsigned i = workers * HC_SV_DOOR_LANES; good && i-- > 0;) // the first DATA last
+        good = attach_filter(ports[i / HC_SV_DOOR_LANES]->descriptors[i % HC_SV_DOOR_LANES],
+                             i % HC_SV_DOOR_LANES);
+    return good;
 }
 
 /// Opens the lanes of all workers beside the first worker's DATA; false with errno, and none of
@@ -233,13 +255,10 @@ static bool open_lanes(struct hc_sv_door **ports, unsigned workers) {
         *lane = open_bound((struct sockaddr *)&local, length, true);
         good = *lane >= 0;
     }
-    good = good && attach_sorting(first, workers);
-    for (unsigned i = workers * HC_SV_DOOR_LANES; good && i-- > 0;) // the first DATA last
-        good = attach_filter(ports[i / HC_SV_DOOR_LANES]->descriptors[i % HC_SV_DOOR_LANES],
-                             i % HC_SV_DOOR_LANES);
-    if (good)
+    if (good && sort_lanes(ports, workers))
         return true;
     int cause = errno;
+    detach(first);
     share = 0; // no other server may join the port
     setsockopt(first, SOL_SOCKET, SO_REUSEPORT, &share, sizeof(share));
     for (unsigned i = 0; i < workers; i++)
@@ -271,17 +290,32 @@ static struct hc_sv_door *create(sa_family_t family) {
     return &udp->door;
 }
 
-/// Gives the first worker the bound `descriptor`, and all workers their lanes; false: failed.
-static bool open_workers(int descriptor, sa_family_t family, unsigned workers,
-                         struct hc_sv_door **ports, char *why, size_t why_size) {
+/// Makes the doors of all workers, without sockets; false: no memory.
+static bool create_all(sa_family_t family, unsigned workers, struct hc_sv_door **ports, char *why,
+                       size_t why_size) {
     bool good = true;
     for (unsigned i = 0; i < workers; i++) {
         ports[i] = create(family);
         good = good && ports[i] != NULL;
     }
-    if (!good) {
-        close(descriptor);
+    if (!good)
         snprintf(why, why_size, "no memory for the sockets of --workers %u", workers);
+    return good;
+}
+
+/// Asks for the kernel's time of arrival of all DATA.
+static void stamp_data(struct hc_sv_door **ports, unsigned workers) {
+    int stamp = 1;
+    for (unsigned i = 0; i < workers; i++)
+        setsockopt(ports[i]->descriptors[HC_SV_DOOR_DATA], SOL_SOCKET, SO_TIMESTAMPNS, &stamp,
+                   sizeof(stamp));
+}
+
+/// Gives the first worker the bound `descriptor`, and all workers their lanes; false: failed.
+static bool open_workers(int descriptor, sa_family_t family, unsigned workers,
+                         struct hc_sv_door **ports, char *why, size_t why_size) {
+    if (!create_all(family, workers, ports, why, why_size)) {
+        close(descriptor);
         return false;
     }
     ports[0]->descriptors[HC_SV_DOOR_DATA] = descriptor;
@@ -297,11 +331,53 @@ static bool open_workers(int descriptor, sa_family_t family, unsigned workers,
                      workers, strerror(cause));
         return false;
     }
-    int stamp = 1;
-    for (unsigned i = 0; i < workers; i++)
-        setsockopt(ports[i]->descriptors[HC_SV_DOOR_DATA], SOL_SOCKET, SO_TIMESTAMPNS, &stamp,
-                   sizeof(stamp));
+    stamp_data(ports, workers);
     return true;
+}
+
+/// Closes all doors that are open.
+static void close_all(struct hc_sv_door **ports, unsigned workers) {
+    for (unsigned i = 0; i < workers; i++) {
+        if (ports[i] != NULL)
+            close_door(ports[i]);
+        ports[i] = NULL;
+    }
+}
+
+/// As hc_sv_udp_open, with the sockets of the service manager: one, or all lanes of all workers.
+static bool take_inherited(const struct hc_sv_activation *activation, unsigned workers,
+                           struct hc_sv_door **ports, char *why, size_t why_size) {
+    unsigned lanes = workers * HC_SV_DOOR_LANES;
+    struct sockaddr_storage local = {0};
+    socklen_t length = sizeof(local);
+    getsockname(activation->game[0], (struct sockaddr *)&local, &length);
+    for (unsigned i = 0; i < activation->games; i++) {
+        detach(activation->game[i]);
+        set_options(activation->game[i]);
+    }
+    bool good = activation->games == 1 &&
+                open_workers(activation->game[0], local.ss_family, workers, ports, why, why_size);
+    if (good || (activation->games == 1 && workers == 1))
+        return good;
+    if (activation->games != lanes) {
+        snprintf(why, why_size,
+                 "--workers '%u': the service manager passes %u UDP sockets of the port, and must "
+                 "pass %u with SO_REUSEPORT, %d for each worker",
+                 workers, activation->games, lanes, (int)HC_SV_DOOR_LANES);
+        return false;
+    }
+    if (!create_all(local.ss_family, workers, ports, why, why_size))
+        return false;
+    for (unsigned i = 0; i < lanes; i++)
+        ports[i / HC_SV_DOOR_LANES]->descriptors[i % HC_SV_DOOR_LANES] = activation->game[i];
+    stamp_data(ports, workers);
+    if (sort_lanes(ports, workers))
+        return true;
+    snprintf(why, why_size,
+             "the kernel cannot sort datagrams among the UDP sockets of the service manager, which "
+             "need SO_REUSEPORT (ReusePort=yes): %s",
+             strerror(errno));
+    return false;
 }
 
 /// As hc_sv_udp_open.
@@ -328,19 +404,19 @@ static bool open_at(const char *bind_to, uint16_t port, unsigned workers, struct
         snprintf(why, why_size, "--bind '%s' --port %u: %s", bind_to, port, strerror(cause));
         return false;
     }
-    if (open_workers(descriptor, family, workers, ports, why, why_size))
-        return true;
-    for (unsigned i = 0; i < workers; i++) {
-        if (ports[i] != NULL)
-            close_door(ports[i]);
-        ports[i] = NULL;
-    }
-    return false;
+    return open_workers(descriptor, family, workers, ports, why, why_size);
 }
 
 bool hc_sv_udp_open(const struct hc_sv_options *options, struct hc_sv_door **workers, char *why,
                     size_t why_size) {
-    return open_at(options->bind, options->port, options->workers, workers, why, why_size);
+    const struct hc_sv_activation *activation = options->activation;
+    bool good =
+        activation != NULL && activation->games > 0
+            ? take_inherited(activation, options->workers, workers, why, why_size)
+            : open_at(options->bind, options->port, options->workers, workers, why, why_size);
+    if (!good)
+        close_all(workers, options->workers);
+    return good;
 }
 
 static struct hc_sv_door *share(const struct hc_sv_door *door) {

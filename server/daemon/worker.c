@@ -357,6 +357,8 @@ static void turn(struct hc_sv_worker *worker, uint64_t now) {
     }
     end_period(worker, ticked, now);
     set_time(worker, now);
+    if (!atomic_load_explicit(&worker->ticked, memory_order_relaxed))
+        atomic_store(&worker->ticked, ticked || deadline_of(worker) == UINT64_MAX);
     if (atomic_load(&worker->run->ends) || is_done(worker))
         event_base_loopbreak(worker->runner->base);
     else

@@ -102,6 +102,7 @@ struct hc_sv_worker {
     struct hc_sv_published counts;  ///< a struct hc_sv_worker_counts
     atomic_uint_fast64_t published; ///< the newest number that an order to publish had
     atomic_uint_fast64_t turned_us; ///< when the loop turned last
+    atomic_bool ticked;             ///< its first tick is over, or no match has any yet
     atomic_bool closed;             ///< the thread touches nothing any more, and may be joined
 };
 
