@@ -15,7 +15,7 @@ view="libsdl2-dev libpng-dev"
 web="clang-14 lld-14 llvm-14 wasi-libc libclang-rt-14-dev-wasm32"
 command -v node >/dev/null 2>&1 || web="$web nodejs"
 tests="check g++ clang dpkg-dev file iproute2 libclang-rt-14-dev llvm python3 python3-msgpack python3-nacl python3-yaml
-       gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static"
+       gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static systemd"
 machines="gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-i686-linux-gnu libc6-dev-i386-cross musl-tools
           gcc-mingw-w64-x86-64-win32 wine64 autoconf automake libtool"
 
