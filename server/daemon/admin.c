@@ -16,8 +16,10 @@
 #include "server/daemon/key_file.h"
 #include "server/daemon/metrics.h"
 #include "server/daemon/overview.h"
+#include "server/daemon/password_limit.h"
 
 #include <errno.h>
+#include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
@@ -60,6 +62,7 @@ struct hc_sv_admin {
     struct hc_sv_admin_address address;
     bool has_password;
     struct hc_sv_admin_password password;
+    struct hc_sv_password_limit wrong; ///< wrong passwords
     struct waiting waiting[WAITING_MAX];
     struct hc_sv_ban_order bans;   ///< the change of the file that runs
     struct hc_sv_background *file; ///< what changes it
@@ -451,28 +454,54 @@ static bool is_probe(enum hc_sv_admin_command_id id) {
     return id == HC_SV_ADMIN_HEALTHZ || id == HC_SV_ADMIN_READYZ;
 }
 
-/// Whether the request needs a password and has none.
-static bool lacks_password(const struct hc_sv_admin *admin, struct evhttp_request *request,
-                           enum hc_sv_admin_command_id id) {
-    const struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
-    return admin->has_password && !is_probe(id) &&
-           !hc_sv_admin_password_matches(&admin->password,
-                                         evhttp_find_header(headers, "Authorization"));
+/// Notes a wrong password.
+static void note_wrong_password(struct hc_sv_admin *admin, const struct hc_sv_http_peer *from,
+                                struct evhttp_connection *connection) {
+    char *address = NULL;
+    uint16_t port;
+    hc_sv_password_limit_count(&admin->wrong, from, hc_clock_us());
+    evhttp_connection_get_peer(connection, &address, &port);
+    hc_sv_log_event(admin->control->log, HC_SV_LOG_WARN, "admin-denied",
+                    json_pack("{s:s*}", "address", address));
+}
+
+/// The status for a request that needs a password and has none, or a wrong one; 0: it may go on.
+/// An address that gave too many wrong ones is not listened to.
+static int check_password(struct hc_sv_admin *admin, struct evhttp_request *request,
+                          enum hc_sv_admin_command_id id, const char **why) {
+    struct evhttp_connection *connection = evhttp_request_get_connection(request);
+    struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
+    const char *given =
+        evhttp_find_header(evhttp_request_get_input_headers(request), "Authorization");
+    struct hc_sv_http_peer from =
+        hc_sv_http_peer_of(bufferevent_getfd(evhttp_connection_get_bufferevent(connection)));
+    if (!admin->has_password || is_probe(id))
+        return 0;
+    *why = "too many wrong passwords came from this address: wait a second";
+    if (given != NULL && hc_sv_password_limit_is_reached(&admin->wrong, &from, hc_clock_us())) {
+        evhttp_add_header(headers, "Retry-After", "1");
+        return 429;
+    }
+    if (hc_sv_admin_password_matches(&admin->password, given))
+        return 0;
+    if (given != NULL)
+        note_wrong_password(admin, &from, connection);
+    *why = "the name admin and the password are needed";
+    evhttp_add_header(headers, "WWW-Authenticate", "Basic realm=\"hindcastd\"");
+    return 401;
 }
 
 /// The status of a request that is refused, and the reason; 0: it is not.
-static int find_fault(const struct hc_sv_admin *admin, struct evhttp_request *request,
+static int find_fault(struct hc_sv_admin *admin, struct evhttp_request *request,
                       enum hc_sv_admin_command_id id, const char **why) {
     struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
     bool posts = evhttp_request_get_command(request) == EVHTTP_REQ_POST;
     *why = "Host must be localhost or the address of this server";
     if (!hc_sv_http_is_for_us(request))
         return 403;
-    *why = "the name admin and the password are needed";
-    if (lacks_password(admin, request, id)) {
-        evhttp_add_header(headers, "WWW-Authenticate", "Basic realm=\"hindcastd\"");
-        return 401;
-    }
+    int denied = check_password(admin, request, id, why);
+    if (denied != 0)
+        return denied;
     *why = "no such path";
     if (id == HC_SV_ADMIN_COMMAND_COUNT)
         return HTTP_NOTFOUND;
@@ -585,6 +614,7 @@ static bool open_face(struct hc_sv_admin *admin, char *why, size_t why_size) {
     admin->has_password = options->admin_password_file != NULL;
     if (admin->has_password && !read_password(admin, options->admin_password_file, why, why_size))
         return false;
+    hc_sv_password_limit_init(&admin->wrong);
     const struct hc_sv_background_work change = {.run = hc_sv_ban_file_run,
                                                  .order = &admin->bans,
                                                  .order_size = sizeof(admin->bans),

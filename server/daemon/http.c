@@ -3,6 +3,7 @@
 
 #include "common/programs/loop.h"
 #include "hindcast/check.h"
+#include "server/daemon/http_peer.h"
 
 #include <errno.h>
 #include <event2/buffer.h>
@@ -12,6 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 enum {
     HEADERS_MAX = 8192, ///< bytes
@@ -19,6 +21,7 @@ enum {
     PLACES = 4 * OPEN_MAX, ///< including connections that are ending
     SWEEP_US = 50000,      ///< interval of the search for ended connections
     PAUSE_S = 1,           ///< pause after a failed accept
+    BATCH = OPEN_MAX / 2,  ///< accepted before those that were accepted are read
     LISTENERS = 2,
     BACKLOG = 128,
     SERVERS = 2, ///< of a process
@@ -27,6 +30,7 @@ enum {
 /// A connection. The place holds a reference, so that the end can be seen.
 struct place {
     struct bufferevent *connection; ///< NULL: free
+    struct hc_sv_http_peer peer;    ///< while one more connection ends another
     uint64_t number;                ///< lower is older
     bool ending;
 };
@@ -39,7 +43,8 @@ struct hc_sv_http {
     struct event *sweep, *resume;
     struct place places[PLACES];
     uint64_t accepted;
-    bool failed; ///< the newest accept failed
+    unsigned batch; ///< accepted in this batch
+    bool failed;    ///< the newest accept failed
 };
 
 /// The open servers. A listener passes its errors to libevent's context, not to this file's.
@@ -47,8 +52,9 @@ static struct hc_sv_http *opened[SERVERS];
 
 // ---- Accepting ----------------------------------------------------------------------------------
 
-static void pause_listening(struct hc_sv_http *http) {
-    const struct timeval pause = {.tv_sec = PAUSE_S};
+/// Accepts nothing for so long; with 0 not before what has come is read.
+static void pause_listening(struct hc_sv_http *http, unsigned seconds) {
+    const struct timeval pause = {.tv_sec = seconds};
     for (unsigned i = 0; i < LISTENERS; i++)
         if (http->listeners[i] != NULL)
             evconnlistener_disable(http->listeners[i]);
@@ -82,7 +88,7 @@ static void on_accept_failed(struct evconnlistener *listener, void *context) {
     if (!http->failed && http->config.failed != NULL)
         http->config.failed(http->config.context, why);
     http->failed = true;
-    pause_listening(http);
+    pause_listening(http, PAUSE_S);
 }
 
 // ---- Connections --------------------------------------------------------------------------------
@@ -116,20 +122,51 @@ static bool is_answered(const struct hc_sv_http *http, const struct bufferevent 
     return http->config.answers != NULL && http->config.answers(http->config.context, connection);
 }
 
-/// Shuts down the oldest connection without an unfinished answer. The HTTP server then closes it.
-static void end_oldest(struct hc_sv_http *http) {
-    struct place *oldest = NULL;
+/// How many connections the peer of a connection has.
+static unsigned count_of_peer(const struct hc_sv_http *http, const struct place *of) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < PLACES; i++) {
+        const struct place *place = &http->places[i];
+        count += place->connection != NULL && !place->ending &&
+                 memcmp(&place->peer, &of->peer, sizeof(of->peer)) == 0;
+    }
+    return count;
+}
+
+/// Whether bytes of a connection have come that were not read yet.
+static bool has_unread(const struct place *place) {
+    int bytes = 0;
+    return ioctl(bufferevent_getfd(place->connection), FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
+/// Whether `one` should end before `other`: it is of the peer that has more connections; it has
+/// sent nothing more; it is older.
+static bool ends_before(const struct hc_sv_http *http, const struct place *one,
+                        const struct place *other) {
+    unsigned count = count_of_peer(http, one), others = count_of_peer(http, other);
+    if (count != others)
+        return count > others;
+    bool unread = has_unread(one);
+    return unread != has_unread(other) ? !unread : one->number < other->number;
+}
+
+/// Shuts down a connection without an unfinished answer. The HTTP server then closes it.
+static void end_one(struct hc_sv_http *http) {
+    struct place *ended = NULL;
+    for (unsigned i = 0; i < PLACES; i++)
+        if (http->places[i].connection != NULL)
+            http->places[i].peer =
+                hc_sv_http_peer_of(bufferevent_getfd(http->places[i].connection));
     for (unsigned i = 0; i < PLACES; i++) {
         struct place *place = &http->places[i];
-        if (place->connection != NULL && !place->ending &&
-            (oldest == NULL || place->number < oldest->number) &&
-            !is_answered(http, place->connection))
-            oldest = place;
+        if (place->connection != NULL && !place->ending && !is_answered(http, place->connection) &&
+            (ended == NULL || ends_before(http, place, ended)))
+            ended = place;
     }
-    if (oldest == NULL)
+    if (ended == NULL)
         return;
-    oldest->ending = true;
-    shutdown(bufferevent_getfd(oldest->connection), SHUT_RDWR);
+    ended->ending = true;
+    shutdown(bufferevent_getfd(ended->connection), SHUT_RDWR);
 }
 
 static void on_sweep(evutil_socket_t descriptor, short events, void *context) {
@@ -153,13 +190,16 @@ static struct bufferevent *on_accepted(struct event_base *base, void *context) {
         if (http->places[i].connection == NULL)
             place = i;
     }
+    http->batch = (http->batch + 1) % BATCH;
     if (connection == NULL || place == PLACES) // not counted; no other follows for a while
-        pause_listening(http);
+        pause_listening(http, PAUSE_S);
+    else if (http->batch == 0)
+        pause_listening(http, 0);
     if (connection == NULL || place == PLACES)
         return connection;
     bufferevent_incref(connection);
     if (open - ending >= OPEN_MAX)
-        end_oldest(http);
+        end_one(http);
     http->places[place] = (struct place){.connection = connection, .number = ++http->accepted};
     if (!evtimer_pending(http->sweep, NULL))
         evtimer_add(http->sweep, &again);

@@ -1,8 +1,9 @@
 /// A small HTTP server: libevent's, with bounded connections, headers, bodies and waits. Its owner
 /// answers the requests.
 ///
-/// One more connection than allowed ends the oldest without an unfinished answer. If no connection
-/// can be accepted, the server pauses for a second.
+/// One more connection than allowed ends another one without an unfinished answer: of the peer that
+/// has most connections, preferably one that has sent nothing since it was read, the oldest. If no
+/// connection can be accepted, the server pauses for a second.
 #pragma once
 
 #include <stdbool.h>

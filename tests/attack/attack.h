@@ -140,5 +140,9 @@ void attack_data_flood(struct attack *attack);
 void attack_kill(struct attack *attack);
 void attack_matches(struct attack *attack);
 void attack_daemon_log(struct attack *attack);
+
+// http_faces.c: the token port and the admin face of a real daemon.
 void attack_admin(struct attack *attack);
 void attack_admin_face(struct attack *attack);
+void attack_admin_pages(struct attack *attack);
+void attack_admin_crowd(struct attack *attack);

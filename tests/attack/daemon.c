@@ -1,5 +1,4 @@
-/// Attacks on a real daemon: floods, kill -9, hostile names in its log, and requests to its token
-/// port and its admin face.
+/// Attacks on a real daemon: floods, kill -9, and hostile names in its log.
 #define _GNU_SOURCE // memmem, getloadavg
 
 #include "common/programs/clock.h"
@@ -20,10 +19,7 @@
 enum {
     SECOND_US = 1000000,
     TOKEN_LIFE_S = 600,
-    TIMES_MAX = 10, ///< on a free machine times are judged against so many times their bound
 };
-
-#define SLIP_BOUND_MS 5.0
 
 // A sanitizer delays the reuse of freed memory, so such a server's memory grows in any case.
 #ifdef __SANITIZE_ADDRESS__
@@ -34,24 +30,8 @@ enum {
 #define SANITIZED 0
 #endif
 
-/// The lateness of the server's ticks, at the 99th percentile, ms.
-static double slip_ms(const json_t *report) {
-    double slip = -1;
-    json_unpack((json_t *)report, "{s:{s:{s:F}}}", "server", "tick_lateness_ms", "p99", &slip);
-    return slip;
-}
-
 static json_int_t count_of(const json_t *report, const char *key) {
     return json_integer_value(json_object_get(json_object_get(report, "server"), key));
-}
-
-/// Begins to join users 1 to `count`, with a player each and tokens that last for `life_s`.
-static void join_users(struct attack *attack, struct loopback_clients *crowd, unsigned count,
-                       uint32_t life_s) {
-    for (unsigned i = 0; i < count; i++) {
-        struct hc_credential credential = loopback_issue_token(1 + i, NULL, life_s);
-        loopback_join(attack, crowd, &credential, 1);
-    }
 }
 
 // ---- Floods -------------------------------------------------------------------------------------
@@ -118,7 +98,7 @@ static void count_joins(const struct loopback_clients *crowd, struct flooded *fl
 
 static void read_report(const json_t *report, struct flooded *flooded) {
     double duration = json_number_value(json_object_get(report, "duration_ms"));
-    flooded->slip_ms = slip_ms(report);
+    flooded->slip_ms = loopback_slip_ms(report);
     json_unpack((json_t *)report, "{s:{s:{s:F}}}", "server", "handshakes_ms_of_a_tick", "p99",
                 &flooded->share_ms);
     json_unpack((json_t *)report, "{s:{s:{s:I}}}", "server", "overload", "joins_refused",
@@ -153,7 +133,7 @@ static struct flooded play_flood(struct attack *attack, uint32_t rate, uint64_t 
     crowd = (struct loopback_clients){.server = &server};
     if (!loopback_start(attack, &server, 0))
         return flooded;
-    join_users(attack, &crowd, PLAYERS, TOKEN_LIFE_S);
+    loopback_join_users(attack, &crowd, PLAYERS, TOKEN_LIFE_S);
     bool playing = loopback_await(&crowd, PLAYERS);
     attack_require(attack, playing, "the clients do not play before the flood");
     uint64_t before = loopback_memory(&server);
@@ -214,8 +194,8 @@ static void climb(struct attack *attack) {
     for (unsigned i = 0; i < sizeof rungs / sizeof rungs[0]; i++) {
         struct flooded flooded = play_flood(attack, rungs[i], RUNG_US);
         if (rungs[i] == 0)
-            calm = flooded.slip_ms < SLIP_BOUND_MS;
-        bool punctual = flooded.slip_ms >= 0 && (!calm || flooded.slip_ms < SLIP_BOUND_MS);
+            calm = flooded.slip_ms < LOOPBACK_SLIP_BOUND_MS;
+        bool punctual = flooded.slip_ms >= 0 && (!calm || flooded.slip_ms < LOOPBACK_SLIP_BOUND_MS);
         bool holds =
             punctual && flooded.tried > 0 && flooded.joined == flooded.tried && flooded.harmed == 0;
         print_rung(rungs[i], &flooded, holds);
@@ -241,10 +221,11 @@ static void judge_flood(struct attack *attack, const struct flooded *flooded) {
                    flooded->harmed);
     attack_require(attack, SANITIZED || flooded->growth == 0,
                    "the server's memory grew by %llu bytes", (unsigned long long)flooded->growth);
-    attack_require(attack,
-                   flooded->slip_ms >= 0 &&
-                       (flooded->busy || flooded->slip_ms < SLIP_BOUND_MS * TIMES_MAX),
-                   "ticks slip by %.1f ms", flooded->slip_ms);
+    attack_require(
+        attack,
+        flooded->slip_ms >= 0 &&
+            (flooded->busy || flooded->slip_ms < LOOPBACK_SLIP_BOUND_MS * LOOPBACK_TIMES_MAX),
+        "ticks slip by %.1f ms", flooded->slip_ms);
     // The server enforces this bound on any machine.
     attack_require(attack, flooded->share_ms > 0 && flooded->share_ms < 1.2 * SHARE_BOUND_MS,
                    "handshakes take %.1f ms of a tick", flooded->share_ms);
@@ -280,7 +261,7 @@ void attack_data_flood(struct attack *attack) {
     crowd = (struct loopback_clients){.server = &server};
     if (!loopback_start(attack, &server, 0))
         return;
-    join_users(attack, &crowd, PLAYERS, TOKEN_LIFE_S);
+    loopback_join_users(attack, &crowd, PLAYERS, TOKEN_LIFE_S);
     attack_require(attack, loopback_await(&crowd, PLAYERS), "the clients do not play");
     if (!flood_begin(attack, &flood, FLOOD_DATA, server.port, RATE, SECONDS * SECOND_US))
         return;
@@ -292,7 +273,7 @@ void attack_data_flood(struct attack *attack) {
     loopback_destroy_clients(&crowd);
     json_unpack(report, "{s:{s:{s:I}}}", "server", "overload", "snapshots_left_out", &left_out);
     attack_effect(attack, "%u of %u play on; %d snapshots are left out; slip p99 %.2f ms%s",
-                  playing, PLAYERS, (int)left_out, slip_ms(report),
+                  playing, PLAYERS, (int)left_out, loopback_slip_ms(report),
                   busy ? "; the machine is busy" : "");
     json_decref(report);
     loopback_remove_files(&server);
@@ -313,7 +294,7 @@ void attack_kill(struct attack *attack) {
     crowd = (struct loopback_clients){.server = &server};
     if (!loopback_start(attack, &server, 0))
         return;
-    join_users(attack, &crowd, RETURNERS, SHORT_S);
+    loopback_join_users(attack, &crowd, RETURNERS, SHORT_S);
     uint64_t expired_us = hc_clock_us() + (SHORT_S + 1) * (uint64_t)SECOND_US;
     loopback_await(&crowd, RETURNERS);
     do
@@ -324,8 +305,8 @@ void attack_kill(struct attack *attack) {
     uint64_t killed_us = hc_clock_us();
     loopback_kill(&server);
     bool again = loopback_start(attack, &server, server.port);
-    for (unsigned back = 0;
-         again && back < RETURNERS && hc_clock_us() - killed_us < TIMES_MAX * (uint64_t)BOUND_US;) {
+    for (unsigned back = 0; again && back < RETURNERS &&
+                            hc_clock_us() - killed_us < LOOPBACK_TIMES_MAX * (uint64_t)BOUND_US;) {
         loopback_run(&crowd, SECOND_US / 20);
         back = 0;
         for (unsigned i = 0; i < RETURNERS; i++)
@@ -509,278 +490,6 @@ void attack_matches(struct attack *attack) {
     attack_require_none(attack, 4 * HONEST);
     json_decref(loopback_stop(attack, &server));
     loopback_destroy_clients(&strangers);
-    loopback_destroy_clients(&crowd);
-    loopback_remove_files(&server);
-}
-
-// ---- The port that issues tokens ----------------------------------------------------------------
-
-enum { IDLE = 500, ANSWER_MAX = 1 << 16 };
-
-static int dial_admin(const struct loopback_server *server) {
-    struct timeval patience = {.tv_sec = 60}; // only ends a wait that hangs
-    struct sockaddr_un to = {.sun_family = AF_UNIX};
-    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    snprintf(to.sun_path, sizeof to.sun_path, "%.90s/admin", server->directory);
-    if (connect(descriptor, (struct sockaddr *)&to, sizeof to) == 0)
-        return descriptor;
-    close(descriptor);
-    return -1;
-}
-
-/// A connection to the admin face, if there is one, or else to the token port; -1: none.
-static int dial(const struct loopback_server *server) {
-    if (server->admin)
-        return dial_admin(server);
-    struct timeval patience = {.tv_sec = 60}; // only ends a wait that hangs
-    struct sockaddr_in to = {.sin_family = AF_INET,
-                             .sin_port = htons(server->port),
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    if (connect(descriptor, (struct sockaddr *)&to, sizeof to) == 0)
-        return descriptor;
-    close(descriptor);
-    return -1;
-}
-
-/// Sends `size` bytes and reads the answer as text; returns the HTTP status, 0 for none.
-static unsigned ask(const struct loopback_server *server, const char *request, size_t size,
-                    char answer[static ANSWER_MAX]) {
-    size_t used = 0;
-    int descriptor = dial(server);
-    answer[0] = 0;
-    if (descriptor < 0)
-        return 0;
-    for (size_t at = 0; at < size;) {
-        ssize_t sent = send(descriptor, request + at, size - at, MSG_NOSIGNAL);
-        if (sent <= 0)
-            break;
-        at += (size_t)sent;
-    }
-    shutdown(descriptor, SHUT_WR);
-    for (ssize_t got; used < ANSWER_MAX - 1 &&
-                      (got = recv(descriptor, answer + used, ANSWER_MAX - 1 - used, 0)) > 0;)
-        used += (size_t)got;
-    answer[used] = 0;
-    close(descriptor);
-    return strncmp(answer, "HTTP/1.", 7) == 0 ? (unsigned)strtoul(answer + 9, NULL, 10) : 0;
-}
-
-/// Sends a request with the port in the place of a `#`, and so many filling bytes in that of a `*`.
-static unsigned ask_as(const struct loopback_server *server, const char *pattern, size_t filling,
-                       char answer[static ANSWER_MAX]) {
-    static char request[1 << 18];
-    size_t used = 0;
-    for (const char *c = pattern; *c != 0; c++) {
-        if (*c == '#') {
-            used += (size_t)snprintf(request + used, 8, "%u", server->port);
-        } else if (*c == '*') {
-            memset(request + used, 'a', filling);
-            used += filling;
-        } else {
-            request[used++] = *c;
-        }
-    }
-    return ask(server, request, used, answer);
-}
-
-/// Requests that must not get a token, and the status of the answer; 0: any refusal.
-static const struct request {
-    const char *pattern;
-    size_t filling;
-    unsigned status;
-} requests[] = {
-    {"POST /token HTTP/1.1\r\nHost: 127.0.0.1:#\r\nOrigin: http://evil.example\r\n\r\n", 0, 403},
-    {"POST /token HTTP/1.1\r\nHost: localhost:#\r\norigin: null\r\n\r\n", 0, 403},
-    {"POST /token HTTP/1.1\r\nHost: evil.example\r\n\r\n", 0, 403},
-    {"POST /token HTTP/1.1\r\nHost: evil.example:#\r\n\r\n", 0, 403},
-    {"POST /token HTTP/1.1\r\nHost: 127.0.0.1.evil.example\r\n\r\n", 0, 403},
-    {"POST http://evil.example/token HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 0, 403},
-    {"POST /token HTTP/1.0\r\n\r\n", 0, 403},
-    {"GET /token HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 0, 0},
-    {"PUT /token HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 0, 0},
-    {"OPTIONS /token HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 0, 0},
-    {"CONNECT 127.0.0.1:# HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 0, 0},
-    {"POST /token?count=0 HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 0, 400},
-    {"POST /token?count=4097 HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 0, 400},
-    {"POST /token?count=-1 HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 0, 400},
-    {"POST /token?count=99999999999999999999 HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 0, 400},
-    {"POST /../../etc/passwd HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 0, 404},
-    {"POST / HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 0, 404},
-    {"POST /token HTTP/1.1\r\nHost: 127.0.0.1:#\r\nX: *\r\n\r\n", 9000, 0},
-    {"POST /* HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 70000, 0},
-    {"POST /token HTTP/1.1\r\nHost: 127.0.0.1:#\r\nContent-Length: 70000\r\n\r\n*", 70000, 413},
-    {"POST /token HTTP/1.1\r\nHost: 127.0.0.1:#\r\nContent-Length: 9999999999\r\n\r\n*", 10, 413},
-    {"POST /token HTTP/1.1\r\nHost: 127.0.0.1:#\r\nContent-Length: -5\r\n\r\n", 0, 0},
-    {"POST /token HTTP/1.1\r\nHost: 127.0.0.1:#\r\nTransfer-Encoding: chunked\r\n\r\n"
-     "fffffff\r\n*",
-     70000, 0},
-    {"\x16\x03\x01\x02", 0, 0},
-    {"*", 100000, 0},
-};
-
-/// Obtains tokens as a program of this machine; false: the server refuses.
-static bool obtain(const struct loopback_server *server, struct hc_credential *credentials,
-                   unsigned count) {
-    static char answer[ANSWER_MAX];
-    char pattern[96];
-    snprintf(pattern, sizeof pattern, "POST /token?count=%u HTTP/1.0\r\nHost: 127.0.0.1:#\r\n\r\n",
-             count);
-    if (ask_as(server, pattern, 0, answer) != 200)
-        return false;
-    const char *line = strstr(answer, "\r\n\r\n");
-    line = line != NULL ? line + 4 : "";
-    for (unsigned i = 0; i < count; i++) {
-        size_t length = strcspn(line, "\n");
-        if (hc_token_read_credential(line, length, &credentials[i]) != HC_OK)
-            return false;
-        line += length + (line[length] == '\n');
-    }
-    return true;
-}
-
-/// Runs the clients while IDLE connections send half a request, or nothing.
-static void idle_beside(struct attack *attack, const struct loopback_server *server,
-                        struct loopback_clients *crowd) {
-    static int descriptors[IDLE];
-    unsigned open = 0;
-    for (unsigned i = 0; i < IDLE; i++) {
-        descriptors[i] = dial(server);
-        open += descriptors[i] >= 0;
-        if (i % 2 == 0 && descriptors[i] >= 0)
-            (void)!send(descriptors[i], "POST /token HTTP/1.1\r\nX", 23, MSG_NOSIGNAL);
-        if (i % 20 == 0)
-            loopback_run(crowd, 1000);
-    }
-    attack_require(attack, open == IDLE, "only %u connections", open);
-    loopback_run(crowd, 3 * SECOND_US);
-    for (unsigned i = 0; i < IDLE; i++)
-        if (descriptors[i] >= 0)
-            close(descriptors[i]);
-}
-
-void attack_admin(struct attack *attack) {
-    enum { HERE = 4 };
-    struct loopback_server server = {.program = attack->daemon, .clients = HERE, .dev = true};
-    static struct loopback_clients crowd;
-    static char answer[ANSWER_MAX];
-    struct hc_credential credentials[HERE];
-    crowd = (struct loopback_clients){.server = &server};
-    if (!loopback_start(attack, &server, 0))
-        return;
-    for (unsigned i = 0; i < sizeof requests / sizeof requests[0]; i++) {
-        unsigned status = ask_as(&server, requests[i].pattern, requests[i].filling, answer);
-        attack_try(attack, status == 200);
-        attack_require(attack, requests[i].status == 0 || status == requests[i].status,
-                       "request %u is answered by %u", i, status);
-    }
-    bool obtained = obtain(&server, credentials, HERE);
-    attack_require(attack, obtained, "a program of this machine gets no tokens");
-    for (unsigned i = 0; obtained && i < HERE; i++)
-        loopback_join(attack, &crowd, &credentials[i], 1);
-    loopback_await(&crowd, HERE);
-    idle_beside(attack, &server, &crowd);
-    attack_require(attack, loopback_playing(&crowd) == HERE, "only %u of %d play",
-                   loopback_playing(&crowd), HERE);
-    json_t *report = loopback_stop(attack, &server);
-    double slip = slip_ms(report);
-    bool in_time = loopback_machine_is_busy(&crowd) || slip < SLIP_BOUND_MS * TIMES_MAX;
-    attack_require(attack, slip >= 0 && in_time, "ticks slip by %.1f ms", slip);
-    json_int_t late = -1;
-    json_unpack(report, "{s:{s:{s:I}}}", "server", "ticks_over_budget", "began_late", &late);
-    attack_effect(attack,
-                  "beside %d idle connections tick slip p99 %.2f ms, %lld ticks began late, %lld "
-                  "missed",
-                  IDLE, slip, (long long)late, (long long)count_of(report, "ticks_missed"));
-    attack_require_none(attack, sizeof requests / sizeof requests[0]);
-    json_decref(report);
-    loopback_destroy_clients(&crowd);
-    loopback_remove_files(&server);
-}
-
-/// Requests without the password, whose answer is none of these. Status 0: any other one.
-static const struct {
-    const char *pattern;
-    size_t filling;
-    unsigned status;
-} orders[] = {
-    {"GET /status HTTP/1.1\r\nHost: localhost\r\n\r\n", 0, 401},
-    {"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", 0, 401},
-    {"GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n", 0, 401},
-    {"GET /../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", 0, 401},
-    {"POST /restart HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", 0, 401},
-    {"POST /kick HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6\r\n\r\nuser=1", 0, 401},
-    {"POST /drain HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nseconds=0", 0, 401},
-    {"GET /status HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic YWRtaW46\r\n\r\n", 0, 401},
-    {"GET /status HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic *\r\n\r\n", 7000, 401},
-    {"GET /status HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer *\r\n\r\n", 32, 401},
-    {"GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n", 0, 403},
-    {"GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", 0, 403},
-    {"GET /healthz HTTP/1.0\r\n\r\n", 0, 403},
-    {"POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", 0, 405},
-    {"PUT /restart HTTP/1.1\r\nHost: localhost\r\n\r\n", 0, 0},
-    {"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: *\r\n\r\n", 9000, 0},
-    {"POST /kick HTTP/1.1\r\nHost: localhost\r\nContent-Length: 70000\r\n\r\n*", 70000, 413},
-    {"POST /kick HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n*",
-     70000, 0},
-    {"\x16\x03\x01\x02", 0, 0},
-};
-
-/// Tries as many passwords; each is refused.
-static void try_passwords(struct attack *attack, struct loopback_clients *crowd, unsigned count) {
-    static char answer[ANSWER_MAX];
-    for (unsigned i = 0; i < count; i++) {
-        char credentials[64], base64[128], request[256];
-        int size = snprintf(credentials, sizeof credentials, "admin:%048u", i);
-        sodium_bin2base64(base64, sizeof base64, (const uint8_t *)credentials, (size_t)size,
-                          sodium_base64_VARIANT_ORIGINAL);
-        size = snprintf(request, sizeof request,
-                        "POST /restart HTTP/1.0\r\nHost: localhost\r\nContent-Length: 0\r\n"
-                        "Authorization: Basic %s\r\n\r\n",
-                        base64);
-        unsigned status = ask(crowd->server, request, (size_t)size, answer);
-        attack_try(attack, status / 100 == 2);
-        attack_require(attack, status == 401, "password %u is answered by %u", i, status);
-        if (i % 20 == 0)
-            loopback_run(crowd, 1000);
-    }
-}
-
-void attack_admin_face(struct attack *attack) {
-    enum { PLAY = 4, PASSWORDS = 2000, ORDERS = sizeof orders / sizeof orders[0] };
-    struct loopback_server server = {.program = attack->daemon, .clients = PLAY, .admin = true};
-    static struct loopback_clients crowd;
-    static char answer[ANSWER_MAX];
-    crowd = (struct loopback_clients){.server = &server};
-    if (!loopback_start(attack, &server, 0))
-        return;
-    join_users(attack, &crowd, PLAY, TOKEN_LIFE_S);
-    attack_require(attack, loopback_await(&crowd, PLAY), "the clients do not play");
-    for (unsigned i = 0; i < ORDERS; i++) {
-        unsigned status = ask_as(&server, orders[i].pattern, orders[i].filling, answer);
-        attack_try(attack, status / 100 == 2);
-        attack_require(attack, orders[i].status == 0 || status == orders[i].status,
-                       "request %u is answered by %u", i, status);
-        loopback_run(&crowd, SECOND_US / 100);
-    }
-    try_passwords(attack, &crowd, PASSWORDS);
-    loopback_run(&crowd, SECOND_US / 10);
-    idle_beside(attack, &server, &crowd);
-    unsigned health =
-        ask_as(&server, "GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n", 0, answer);
-    attack_require(attack, health == 200, "beside them /healthz is answered by %u", health);
-    unsigned playing = loopback_playing(&crowd);
-    attack_require(attack, playing == PLAY, "only %u of %d play", playing, PLAY);
-    json_t *report = loopback_stop(attack, &server);
-    double slip = slip_ms(report);
-    bool in_time = loopback_machine_is_busy(&crowd) || slip < SLIP_BOUND_MS * TIMES_MAX;
-    attack_require(attack, slip >= 0 && in_time, "ticks slip by %.1f ms", slip);
-    attack_effect(attack, "beside %d passwords and %d idle connections tick slip p99 %.2f ms",
-                  PASSWORDS, IDLE, slip);
-    attack_require_none(attack, ORDERS + PASSWORDS);
-    json_decref(report);
     loopback_destroy_clients(&crowd);
     loopback_remove_files(&server);
 }

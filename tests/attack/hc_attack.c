@@ -182,8 +182,16 @@ static const struct attack_row rows[] = {
     {"admin-port", ATTACK_SOCKETS,
      "the token port gives no token to web pages and strangers, and delays no tick", attack_admin},
     {"admin-face", ATTACK_SOCKETS,
-     "nobody without the password reads or orders anything, and no request delays a tick",
+     "nobody without the password reads or orders anything, and of 100,000 passwords a few are "
+     "looked at",
      attack_admin_face},
+    {"admin-pages", ATTACK_SOCKETS,
+     "no web page, no stranger's request and no path reads or orders anything, also without a "
+     "password",
+     attack_admin_pages},
+    {"admin-crowd", ATTACK_SOCKETS,
+     "10,000 half-open connections keep neither a probe nor a player out, and take no memory",
+     attack_admin_crowd},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0], ONLY_MAX = 64, NAME_WIDTH = 15 };

@@ -59,8 +59,9 @@ static bool prepare_config(const struct loopback_server *server) {
     randombytes_buf(random, sizeof random);
     fprintf(password, "%s\n", sodium_bin2hex(hex, sizeof hex, random, sizeof random));
     if (server->admin)
-        fprintf(config, "admin = unix:%s/admin\nadmin-password-file = %s/password\n",
-                server->directory, server->directory);
+        fprintf(config, "admin = unix:%s/admin\n", server->directory);
+    if (server->admin && !server->open)
+        fprintf(config, "admin-password-file = %s/password\n", server->directory);
     return fclose(password) == 0 && fclose(config) == 0;
 }
 
@@ -323,6 +324,29 @@ bool loopback_await(struct loopback_clients *crowd, unsigned count) {
         loopback_run(crowd, TURN_MS * 1000);
     }
     return true;
+}
+
+void loopback_join_users(struct attack *attack, struct loopback_clients *crowd, unsigned count,
+                         uint32_t life_s) {
+    for (unsigned i = 0; i < count; i++) {
+        struct hc_credential credential = loopback_issue_token(1 + i, NULL, life_s);
+        loopback_join(attack, crowd, &credential, 1);
+    }
+}
+
+double loopback_slip_ms(const json_t *report) {
+    double slip = -1;
+    json_unpack((json_t *)report, "{s:{s:{s:F}}}", "server", "tick_lateness_ms", "p99", &slip);
+    return slip;
+}
+
+double loopback_judge_slip(struct attack *attack, const struct loopback_clients *crowd,
+                           const json_t *report) {
+    double slip = loopback_slip_ms(report);
+    bool in_time =
+        loopback_machine_is_busy(crowd) || slip < LOOPBACK_SLIP_BOUND_MS * LOOPBACK_TIMES_MAX;
+    attack_require(attack, slip >= 0 && in_time, "ticks slip by %.1f ms", slip);
+    return slip;
 }
 
 bool loopback_machine_is_busy(const struct loopback_clients *crowd) {

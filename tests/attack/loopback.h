@@ -14,15 +14,19 @@
 enum {
     LOOPBACK_CLIENTS_MAX = 256,
     LOOPBACK_PATH_MAX = 256,
+    LOOPBACK_TIMES_MAX = 10, ///< on a free machine times are judged against so many times their
+                             ///< bound
 };
+
+#define LOOPBACK_SLIP_BOUND_MS 5.0
 
 struct loopback_server {
     pid_t pid; ///< 0: it does not run
     int out;   ///< standard output of the server, while it runs
     uint16_t port;
     bool dev;   ///< the server issues tokens; else it has the keys of hc_endpoint_token_ring
-    bool admin; ///< the server has an admin face at the Unix socket `admin` of its folder, with a
-                ///< password that nobody knows
+    bool admin; ///< the server has an admin face at the Unix socket `admin` of its folder
+    bool open;  ///< the face needs no password; otherwise it has one that nobody knows
     const char *program; ///< hindcastd
     const char *format;  ///< of its log
     unsigned clients;
@@ -69,6 +73,10 @@ json_t *loopback_log(const struct loopback_server *server);
 /// Issues a token of `user` with this name (NULL: none), valid for `life_s`.
 struct hc_credential loopback_issue_token(uint64_t user, const char *name, uint32_t life_s);
 
+/// Begins to join users 1 to `count`, with a player each and tokens that last for `life_s`.
+void loopback_join_users(struct attack *attack, struct loopback_clients *crowd, unsigned count,
+                         uint32_t life_s);
+
 /// Adds a client that begins to connect. With 0 `players` it is a spectator.
 void loopback_join(struct attack *attack, struct loopback_clients *crowd,
                    const struct hc_credential *credential, uint8_t players);
@@ -81,6 +89,13 @@ bool loopback_await(struct loopback_clients *crowd, unsigned count);
 
 /// Whether this machine is so busy that even a sleeping process wakes late.
 bool loopback_machine_is_busy(const struct loopback_clients *crowd);
+
+/// The lateness of the server's ticks, at the 99th percentile, ms, by its report; -1: unknown.
+double loopback_slip_ms(const json_t *report);
+
+/// The attack fails if that is more than may be beside these clients; returns it.
+double loopback_judge_slip(struct attack *attack, const struct loopback_clients *crowd,
+                           const json_t *report);
 
 /// A client leaves.
 void loopback_leave(struct loopback_clients *crowd, unsigned place);

@@ -75,8 +75,10 @@ check "a wrong password" is 401 admin code /status "correct horse battery stapl"
 check "a longer one" is 401 admin code /status "correct horse battery staple "
 check "the right one" is 200 admin code /status "correct horse battery staple"
 check "probes have none" is 200 admin code /healthz
-check "200 guesses are refused" admin guess 200
-check "hindcastctl has it from its file" "$bin/hindcastctl" --admin "$at" --password-file "$work/password" metrics
+check "200 guesses are refused, and few are looked at" admin guess 200
+check "the log says that somebody guesses" grep -q " admin-denied" "$work/locked.err"
+check "a second later hindcastctl has it from its file" \
+    await "$bin/hindcastctl" --admin "$at" --password-file "$work/password" metrics
 check "and is refused without" sh -c "'$bin/hindcastctl' --admin '$at' metrics; test \$? = 1"
 check "a second server does not take the socket away" refused "Address already in use" --admin "unix:$work/admin.sock"
 kill -TERM "$locked"
