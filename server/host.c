@@ -105,8 +105,13 @@ const char *hc_sv_host_config_check(const struct hc_server_config *config,
     if (hc_game_check(config->game, why, why_size) != NULL ||
         check_ranges(config, test != NULL ? test : &defaults, why, why_size) != NULL)
         return why;
-    if (hc_world_init(&world, config->game, config->clients, config->tick_rate, config->seed,
-                      config->allocator) != HC_OK) {
+    enum hc_status status = hc_world_init(&world, config->game, config->clients, config->tick_rate,
+                                          config->seed, config->allocator);
+    if (status == HC_NO_MEMORY) {
+        snprintf(why, why_size, "memory is short");
+        return why;
+    }
+    if (status != HC_OK) {
         snprintf(why, why_size, "a world of %u players has too many entities", config->clients);
         return why;
     }
