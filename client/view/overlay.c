@@ -1,9 +1,7 @@
-/// Owns the places of an overlay, its intervals, its bars and the ghosts.
+/// Owns the places of an overlay, its intervals and its bars.
 #include "client/view/overlay.h"
 
 #include "common/elapsed.h"
-
-#include <math.h>
 
 enum {
     INTERVAL_US = 2000000, ///< over which figures are counted
@@ -128,56 +126,4 @@ void hc_cl_overlay_bars(const struct hc_cl_overlay *overlay, const struct hc_cl_
         hc_cl_canvas_fill(canvas, bar, RED);
     }
     hc_cl_canvas_fill(canvas, (SDL_Rect){at->x, at->y + whole, at->w, 1}, FAINT);
-}
-
-// ---- Ghosts -------------------------------------------------------------------------------------
-
-/// An entity as it is in the timeline at `tick`. False: it is not alive there.
-static bool recorded(const struct hc_client *client, hc_tick tick, hc_entity entity,
-                     struct hc_client_shown *shown) {
-    const struct hc_world *world = hc_client_world(client);
-    const struct hc_timeline *timeline = hc_client_timeline(client);
-    if (hc_timeline_presence(timeline, tick)[entity] != HC_ALIVE)
-        return false;
-    const uint8_t *state = hc_timeline_states(timeline, tick) + (size_t)entity * world->stride;
-    shown->entity = entity;
-    shown->owner = world->owner_of[entity];
-    shown->kind = world->kind_of[entity];
-    shown->table = hc_world_kind(world, entity);
-    for (uint16_t f = 0; f < shown->table->field_count; f++)
-        shown->values[f] = (double)hc_field_get(&shown->table->fields[f], state);
-    return true;
-}
-
-/// Whether an entity is drawn elsewhere than at its ghost, by a pixel or more.
-static bool elsewhere(const struct hc_cl_canvas *canvas, const struct hc_client *client,
-                      const struct hc_client_shown *ghost, uint64_t now_us) {
-    struct hc_client_shown shown;
-    int x = hc_kind_field(ghost->table, ghost->table->x);
-    int y = hc_kind_field(ghost->table, ghost->table->y);
-    if (x < 0)
-        return false;
-    if (!hc_client_show(client, now_us, ghost->entity, &shown))
-        return true;
-    double away = hypot(shown.values[x] - ghost->values[x], shown.values[y] - ghost->values[y]);
-    return away * canvas->scale >= 1;
-}
-
-void hc_cl_overlay_ghosts(struct hc_cl_canvas *canvas, const struct hc_client *client,
-                          const struct hc_drawing *drawing, const struct hc_frame *frame,
-                          uint64_t now_us) {
-    const struct hc_timeline *timeline = hc_client_timeline(client);
-    struct hc_client_shown ghost;
-    hc_tick tick, as_of;
-    if (!hc_client_snapshot(client, &tick, &as_of) || tick < hc_timeline_oldest(timeline) ||
-        tick > hc_timeline_head(timeline))
-        return;
-    struct hc_frame still = *frame;
-    still.event_count = 0; // of the players themselves, not of their ghosts
-    canvas->ghost = true;
-    for (uint32_t e = 0; e < frame->world->entities; e++)
-        if (recorded(client, tick, (hc_entity)e, &ghost) &&
-            elsewhere(canvas, client, &ghost, now_us))
-            drawing->entity(&still, &ghost);
-    canvas->ghost = false;
 }

@@ -1,4 +1,4 @@
-/// The overlay of a pane: figures of its client's connection and prediction, and ghosts.
+/// The overlay of a pane: figures of its client's connection and prediction.
 #pragma once
 
 #include "client/view/figures.h"
@@ -41,9 +41,3 @@ void hc_cl_overlay_put(const struct hc_cl_overlay_layout *layout,
 /// Draws the bars in their place, over the box.
 void hc_cl_overlay_bars(const struct hc_cl_overlay *overlay, const struct hc_cl_canvas *canvas,
                         const struct hc_cl_overlay_layout *layout);
-
-/// Draws outlines of the entities as they are in the newest received state, where they are drawn at
-/// another place.
-void hc_cl_overlay_ghosts(struct hc_cl_canvas *canvas, const struct hc_client *client,
-                          const struct hc_drawing *drawing, const struct hc_frame *frame,
-                          uint64_t now_us);

@@ -85,7 +85,7 @@ static bool open_panes(struct session *session, char *why) {
                                            .number = i,
                                            .bot = options->bot,
                                            .think = options->plugin.think};
-        *pane = (struct hc_cl_window_pane){.has_bounds = false};
+        *pane = (struct hc_cl_window_pane){.has_self = false};
         if (!hc_cl_pane_open(&pane->client, &config, why, WHY_MAX))
             return false;
         window->count++;

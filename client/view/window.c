@@ -5,7 +5,6 @@
 #include "common/elapsed.h"
 #include "common/programs/clock.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,81 +175,21 @@ void hc_cl_window_events(struct hc_cl_window *window) {
 
 // ---- Drawing ------------------------------------------------------------------------------------
 
-/// Widens the bounds of a pane to the place of an entity.
-static void widen(struct hc_cl_window_pane *pane, double x, double y) {
-    struct hc_area *bounds = &pane->bounds;
-    if (!pane->has_bounds)
-        *bounds = (struct hc_area){x, y, 1, 1};
-    pane->has_bounds = true;
-    double right = fmax(bounds->left + bounds->width, x), left = fmin(bounds->left, x);
-    double bottom = fmax(bounds->top + bounds->height, y), top = fmin(bounds->top, y);
-    *bounds = (struct hc_area){left, top, right - left, bottom - top};
-}
-
-/// The part of the world that a pane shows.
-static struct hc_area area_of(const struct hc_cl_window *window, struct hc_cl_window_pane *pane,
-                              const struct hc_world *world, uint64_t now_us) {
-    const struct hc_client *client = pane->client.runner.client;
-    struct hc_client_shown shown;
-    if (window->drawing->area != NULL) {
-        bool visible = hc_client_show(client, now_us,
-                                      hc_world_player(world, hc_client_player(client, 0)), &shown);
-        return window->drawing->area(world, visible ? &shown : NULL);
-    }
-    for (hc_entity next = 0; hc_client_show_next(client, now_us, &next, &shown);)
-        if (shown.table->x != NULL)
-            widen(pane, shown.values[hc_kind_field(shown.table, shown.table->x)],
-                  shown.values[hc_kind_field(shown.table, shown.table->y)]);
-    double margin = 0.05 * fmax(pane->bounds.width, pane->bounds.height) + 1;
-    return (struct hc_area){pane->bounds.left - margin, pane->bounds.top - margin,
-                            pane->bounds.width + 2 * margin, pane->bounds.height + 2 * margin};
-}
-
-/// The names of the players that the client sees.
-static const char *const *names_of(struct hc_cl_window *window, const struct hc_client *client,
-                                   const struct hc_world *world) {
-    for (hc_player p = 0; p < world->players; p++)
-        window->names[p] = hc_client_player_name(client, p);
-    return window->names;
-}
-
 /// Takes the game events that the client has shown since the frame before.
 static void take_events(struct hc_cl_window_pane *pane, uint64_t now_us) {
     struct hc_client_game_event event;
     while (hc_client_next_game_event(pane->client.runner.client, now_us, &event))
-        hc_cl_shown_events_note(&pane->events, &event, now_us);
-    hc_cl_shown_events_age(&pane->events, now_us);
-}
-
-/// In the order in which they are drawn.
-enum layer { WITHOUT_OWNER, REFEREE, OF_PLAYERS, LAYERS };
-
-static enum layer layer_of(const struct hc_client_shown *shown) {
-    if (shown->entity == HC_REFEREE)
-        return REFEREE;
-    return shown->owner == HC_NO_PLAYER ? WITHOUT_OWNER : OF_PLAYERS;
-}
-
-/// Draws the entities of a layer.
-static void draw_layer(const struct hc_cl_window *window, const struct hc_client *client,
-                       const struct hc_frame *frame, enum layer layer, uint64_t now_us) {
-    struct hc_client_shown shown;
-    for (hc_entity next = 0; hc_client_show_next(client, now_us, &next, &shown);)
-        if (layer_of(&shown) == layer)
-            window->drawing->entity(frame, &shown);
+        hc_cl_scene_note(&pane->scene, &event, now_us);
 }
 
 /// Notes the place of the own player in the window, if the player is visible.
 static void find_self(const struct hc_cl_window *window, struct hc_cl_window_pane *pane,
-                      const struct hc_frame *frame, const SDL_Rect *place, uint64_t now_us) {
-    struct hc_client_shown shown;
-    hc_entity own = hc_world_player(frame->world, frame->own);
-    if (!hc_client_show(pane->client.runner.client, now_us, own, &shown) || shown.table->x == NULL)
+                      const SDL_Rect *place) {
+    double x, y;
+    pane->has_self = hc_cl_scene_self(&pane->scene, &x, &y);
+    if (!pane->has_self)
         return;
-    pane->has_self = true;
-    pane->self = hc_cl_canvas_place(&window->canvas,
-                                    shown.values[hc_kind_field(shown.table, shown.table->x)],
-                                    shown.values[hc_kind_field(shown.table, shown.table->y)]);
+    pane->self = hc_cl_canvas_place(&window->canvas, x, y);
     pane->self.x += (float)place->x;
     pane->self.y += (float)place->y;
 }
@@ -258,25 +197,21 @@ static void find_self(const struct hc_cl_window *window, struct hc_cl_window_pan
 /// Draws all that is visible to the client.
 static void draw_world(struct hc_cl_window *window, struct hc_cl_window_pane *pane,
                        const SDL_Rect *place, uint64_t now_us) {
-    const struct hc_client *client = pane->client.runner.client;
-    const struct hc_world *world = hc_client_world(client);
-    struct hc_area area = area_of(window, pane, world, now_us);
+    struct hc_cl_canvas *canvas = &window->canvas;
+    pane->scene.client = pane->client.runner.client;
+    pane->scene.drawing = window->drawing;
     take_events(pane, now_us);
-    hc_cl_canvas_begin(&window->canvas, place, &area, window->drawing->backdrop);
-    struct hc_frame frame = {&window->canvas.face,
-                             world,
-                             window->canvas.area,
-                             hc_client_player(client, 0),
-                             names_of(window, client, world),
-                             pane->events.at,
-                             pane->events.count};
-    if (window->drawing->background != NULL)
-        window->drawing->background(&frame);
-    if (window->overlay)
-        hc_cl_overlay_ghosts(&window->canvas, client, window->drawing, &frame, now_us);
-    for (enum layer layer = WITHOUT_OWNER; layer < LAYERS; layer++)
-        draw_layer(window, client, &frame, layer, now_us);
-    find_self(window, pane, &frame, place, now_us);
+    struct hc_area area = hc_cl_scene_area(&pane->scene, now_us);
+    hc_cl_canvas_begin(canvas, place, &area, window->drawing->backdrop);
+    hc_cl_scene_begin(&pane->scene, &canvas->face, &canvas->area, now_us);
+    hc_cl_scene_background(&pane->scene);
+    if (window->overlay) {
+        canvas->ghost = true;
+        hc_cl_scene_ghosts(&pane->scene, 1 / canvas->scale);
+        canvas->ghost = false;
+    }
+    hc_cl_scene_entities(&pane->scene);
+    find_self(window, pane, place);
 }
 
 /// A text about a client that waits; NULL: it plays.

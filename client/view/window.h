@@ -5,7 +5,7 @@
 #include "client/view/canvas.h"
 #include "client/view/devices.h"
 #include "client/view/pane.h"
-#include "client/view/shown_events.h"
+#include "client/view/scene.h"
 #include "client/view/texts.h"
 #include "common/programs/library.h"
 #include "hindcast/drawing.h"
@@ -19,11 +19,9 @@ enum {
 struct hc_cl_window_pane {
     struct hc_cl_pane client;
     struct hc_cl_overlay overlay;
-    struct hc_cl_shown_events events;
+    struct hc_cl_scene scene;
     char notice[HC_CL_KNOBS_TEXT]; ///< about the newest change
     uint64_t notice_us;            ///< the change was at this time; 0: there was none
-    struct hc_area bounds;         ///< all places at which entities were drawn
-    bool has_bounds;
     bool has_self;
     SDL_FPoint self; ///< the own player's place in the window, in pixels
 };
@@ -37,7 +35,6 @@ struct hc_cl_window {
     SDL_Renderer *renderer;
     struct hc_cl_canvas canvas;
     struct hc_cl_devices devices;
-    const char *names[HC_PLAYERS_MAX];            ///< of the players that the pane's client sees
     bool overlay;                                 ///< the overlay is shown
     bool keys;                                    ///< the list of keys is shown
     bool closed;                                  ///< the person has closed the window

@@ -3,6 +3,7 @@
 
 #include "common/programs/plugin.h"
 
+#include "common/programs/game_export.h"
 #include "common/programs/guard.h"
 #include "hindcast/arena.h"
 
@@ -32,33 +33,6 @@ static const struct hc_game_export *open_library(struct hc_library *library, con
                  "it has no symbol hindcast_game, which HC_GAME_EXPORT of hindcast/plugin.h "
                  "defines");
     return found;
-}
-
-/// Checks that the plugin is one of this program's; false: `why` tells why not.
-static bool check_export(const struct hc_game_export *found, char *why, size_t why_size) {
-    static const char *const names[HC_GAME_STRUCTS] = {"hc_game",  "hc_kind",  "hc_field",
-                                                       "hc_world", "hc_scene", "hc_bot"};
-    static const uint32_t sizes[HC_GAME_STRUCTS] = HC_GAME_SIZES;
-    if (found->abi != HC_GAME_ABI) {
-        snprintf(why, why_size,
-                 "it was compiled for version %u of the game interface, and this program has "
-                 "version %u: compile it with this program's headers",
-                 (unsigned)found->abi, (unsigned)HC_GAME_ABI);
-        return false;
-    }
-    for (unsigned i = 0; i < HC_GAME_STRUCTS; i++)
-        if (found->sizes[i] != sizes[i]) {
-            snprintf(why, why_size,
-                     "its struct %s has %u bytes, and this program's %u: compile it with this "
-                     "program's headers",
-                     names[i], (unsigned)found->sizes[i], (unsigned)sizes[i]);
-            return false;
-        }
-    if (found->game == NULL) {
-        snprintf(why, why_size, "it exports no game");
-        return false;
-    }
-    return hc_game_check(found->game, why, why_size) == NULL;
 }
 
 /// Reads a whole file into memory of its own that nobody can write to. The file itself may change,
@@ -136,7 +110,7 @@ static bool load_level(struct hc_plugin *plugin, const char *path, const char *l
 static bool load(struct hc_plugin *plugin, const char *path, bool anew, char *why,
                  size_t why_size) {
     const struct hc_game_export *found = open_library(&plugin->library, path, anew, why, why_size);
-    if (found == NULL || !check_export(found, why, why_size))
+    if (found == NULL || !hc_game_export_check(found, why, why_size))
         return false;
     hc_guard_game(found);
     plugin->game = found->game;
