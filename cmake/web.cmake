@@ -15,7 +15,7 @@ target_include_directories(PkgConfig::MSGPACK SYSTEM INTERFACE ${headers})
 
 hc_sources(web_system web/system)
 hc_library(hc_web_system SOURCES ${web_system})
-target_include_directories(hc_web_system SYSTEM PUBLIC ${headers} ${PROJECT_SOURCE_DIR}/web/system)
+target_include_directories(hc_web_system SYSTEM BEFORE PUBLIC ${PROJECT_SOURCE_DIR}/web/system ${headers})
 target_link_libraries(PkgConfig::XXHASH INTERFACE hc_web_system)
 target_link_libraries(PkgConfig::SODIUM INTERFACE hc_web_system hc_web_crypto)
 

@@ -30,7 +30,7 @@ ROOMS = {
                     "client/programs"),
     "web/crypto": (),
     "web/system": ("include/hindcast", "web/crypto"),
-    "web": ("include/hindcast", "common", "common/arena", "common/programs", "client/view"),
+    "web": ("include/hindcast", "common/programs", "client", "client/view"),
 }
 # The rooms of the programs use the operating system; all others are cores, which do no I/O.
 PROGRAMS = ("common/programs", "server/daemon", "client/programs", "client/bots", "client/view", "check", "web",

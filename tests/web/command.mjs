@@ -21,7 +21,11 @@ class Exit extends Error {
 const wasi = {
     args_sizes_get(count, size) {
         view().setUint32(count, words.length, true);
-        view().setUint32(size, words.reduce((sum, word) => sum + word.length, 0), true);
+        view().setUint32(
+            size,
+            words.reduce((sum, word) => sum + word.length, 0),
+            true,
+        );
         return 0;
     },
     args_get(places, at) {
@@ -37,7 +41,7 @@ const wasi = {
         let total = 0;
         for (let i = 0; i < count; i++) {
             const size = view().getUint32(parts + 8 * i + 4, true);
-            for (let at = view().getUint32(parts + 8 * i, true), end = at + size; at < end; )
+            for (let at = view().getUint32(parts + 8 * i, true), end = at + size; at < end;)
                 at += writeSync(file, bytes(at, end - at));
             total += size;
         }

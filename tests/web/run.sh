@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds the preset `wasm`, and shows in Node that it computes what the release computes.
+# Builds the preset `wasm`, shows in Node that it computes what the release computes, and tests the library
+# for pages, whose files must stay small.
 #
 # Exit status 0: it does; 1: it does not; 77: the packages of `sh deploy/install.sh web` are missing.
 set -eu
@@ -14,10 +15,11 @@ done
 
 mkdir -p build/web
 for preset in release wasm; do
-    log=build/web/build-$preset.log
+    log=build/web/build-$preset.log targets=$programs
+    [ $preset = release ] || targets=all
     # shellcheck disable=SC2086 # a list of words
     {
-        cmake --preset $preset -DHC_TESTS=ON && cmake --build --preset $preset -j "$jobs" --target $programs
+        cmake --preset $preset -DHC_TESTS=ON && cmake --build --preset $preset -j "$jobs" --target $targets
     } >"$log" 2>&1 || { grep -v "^\[.*\] \(Building\|Linking\)" "$log" && exit 1; }
 done
 
@@ -31,4 +33,21 @@ same() {
 
 for program in $programs; do
     same "$program"
+done
+
+node --test tests/web/ >build/web/library.log 2>&1 || { cat build/web/library.log && exit 1; }
+grep -E '^# (pass|fail)' build/web/library.log
+
+# small FILE BYTES: it has at most so many when it is compressed.
+small() {
+    size=$(gzip -9 -c "build/wasm/web/$1" | wc -c)
+    echo "$1: $size bytes by gzip, at most $2"
+    [ "$size" -le "$2" ]
+}
+
+small hindcast.wasm 110000
+small hindcast-match.wasm 170000
+small hindcast.js 20000
+for game in pong duel; do
+    small $game.wasm 6000
 done

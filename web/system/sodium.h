@@ -11,6 +11,7 @@
 #include "web/crypto/siphash.h"
 #include "web/crypto/x25519.h"
 
+// NOLINTBEGIN(readability-identifier-naming): libsodium's names
 enum {
     crypto_aead_chacha20poly1305_ietf_KEYBYTES = HC_WEB_CHACHA_KEY,
     crypto_aead_chacha20poly1305_ietf_NPUBBYTES = HC_WEB_CHACHA_NONCE,
@@ -104,3 +105,4 @@ static inline char *sodium_bin2base64(char *text, size_t room, const uint8_t *by
 // The cores ignore no letters, and ask for no end.
 #define sodium_base642bin(bytes, room, text, text_size, ignored, size, end, variant)               \
     (hc_web_base64_get(bytes, room, text, text_size, size) - 1)
+// NOLINTEND(readability-identifier-naming)

@@ -1,0 +1,16 @@
+# cmake -DPARTS=a.js;b.js -DOUT=FILE -P join_modules.cmake: joins modules that import one another, and one
+# after the other, into one module with the exports of the last.
+set(all "")
+foreach(part ${PARTS})
+  file(READ ${part} text)
+  string(REGEX REPLACE "(^|\n)import [^']* from './[a-z]*[.]js';" "\\1" text "${text}")
+  string(REGEX MATCH "\nexport {[^}]*}" exported "${text}")
+  if(exported)
+    string(REPLACE "${exported};" "" text "${text}")
+  endif()
+  string(REGEX REPLACE "(^|\n)export (async function|function|class|const) " "\\1\\2 " text "${text}")
+  string(APPEND all "${text}\n")
+endforeach()
+string(REGEX REPLACE "\n\n\n+" "\n\n" all "${all}")
+string(REPLACE "\nexport {" "export { load, Hindcast," exported "${exported}")
+file(WRITE ${OUT} "${all}\n${exported};\n")
