@@ -43,6 +43,8 @@ add_custom_command(OUTPUT ${HC_WEB_DIR}/hindcast.js ${HC_WEB_DIR}/hindcast.d.ts
   DEPENDS ${parts} ${PROJECT_SOURCE_DIR}/web/hindcast.d.ts ${PROJECT_SOURCE_DIR}/cmake/join_modules.cmake
   VERBATIM)
 configure_file(${PROJECT_SOURCE_DIR}/web/package.json.in ${HC_WEB_DIR}/package.json @ONLY)
+configure_file(${PROJECT_SOURCE_DIR}/web/README.md ${HC_WEB_DIR}/README.md COPYONLY)
+configure_file(${PROJECT_SOURCE_DIR}/LICENSE ${HC_WEB_DIR}/LICENSE COPYONLY)
 add_custom_target(hindcast_js ALL DEPENDS ${HC_WEB_DIR}/hindcast.js)
 
 # hc_side_module(<name> <source>...): a game, with its drawing, as a side module in build/wasm/web. The

@@ -1,6 +1,9 @@
 # A build to WebAssembly takes headers alone from the system: msgpack-c's and xxHash's. The functions that
 # the cores call of libsodium are those of web/crypto.
 
+# Assertions name their files from the root of the sources, so that a module is the same wherever it is built.
+add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+
 # The system's own include folder would show headers of its libc too.
 set(headers ${PROJECT_BINARY_DIR}/system)
 file(MAKE_DIRECTORY ${headers})

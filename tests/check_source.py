@@ -170,12 +170,12 @@ def check_identifiers(file):
 
 
 def definitions(files):
-    """The functions that the files of rooms define for others: name -> path."""
+    """The functions that the files of rooms define for others, by names of their own: name -> path."""
     function = re.compile(r"^((?:\w+[\s*]+)+)(\w+)\([^;{}]*\)\s*\{", re.M)
     found = {}
     for file in files:
         for match in function.finditer("\n".join(file.code)) if not file.header else ():
-            if not re.search(r"\b(static|else|return)\b", match.group(1)):
+            if not re.search(r"\b(static|else|return)\b", match.group(1)) and re.match(PREFIX[file.top], match.group(2)):
                 found[match.group(2)] = file.path
     return found
 

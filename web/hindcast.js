@@ -70,6 +70,7 @@ export class Hindcast {
                     if (call) call(first >>> 0);
                 },
             },
+            math: { acos: Math.acos, atan2: Math.atan2, cos: Math.cos, hypot: Math.hypot, sin: Math.sin },
             canvas: {
                 begin: (...place) => this.#page.begin(...place),
                 ghosts: (on) => (this.#page.ghosts = on !== 0),
