@@ -42,6 +42,23 @@ add_custom_command(OUTPUT ${HC_WEB_DIR}/hindcast.js ${HC_WEB_DIR}/hindcast.d.ts
   COMMAND ${CMAKE_COMMAND} -E copy ${PROJECT_SOURCE_DIR}/web/hindcast.d.ts ${HC_WEB_DIR}/hindcast.d.ts
   DEPENDS ${parts} ${PROJECT_SOURCE_DIR}/web/hindcast.d.ts ${PROJECT_SOURCE_DIR}/cmake/join_modules.cmake
   VERBATIM)
+# The page on which a server, its clients and their links play, in one file.
+set(page_parts settings past lane person pane storm)
+list(TRANSFORM page_parts PREPEND ${PROJECT_SOURCE_DIR}/web/storm/)
+list(TRANSFORM page_parts APPEND .js)
+set(page_modules ${HC_WEB_DIR}/hindcast-match.wasm ${HC_WEB_DIR}/pong.wasm ${HC_WEB_DIR}/duel.wasm)
+set(duel_level ${PROJECT_SOURCE_DIR}/examples/duel/duel.txt)
+set(bundle ${PROJECT_SOURCE_DIR}/web/storm/bundle.mjs)
+find_program(NODE node REQUIRED)
+add_custom_command(OUTPUT ${HC_WEB_DIR}/storm.html
+  COMMAND ${CMAKE_COMMAND} "-DPARTS=${parts};${page_parts}" -DOUT=${PROJECT_BINARY_DIR}/storm.js
+    -P ${PROJECT_SOURCE_DIR}/cmake/join_modules.cmake
+  COMMAND ${NODE} ${bundle} ${HC_WEB_DIR}/storm.html ${PROJECT_BINARY_DIR}/storm.js ${duel_level} ${page_modules}
+  DEPENDS ${parts} ${page_parts} ${page_modules} ${bundle} ${duel_level} ${PROJECT_SOURCE_DIR}/web/storm/storm.html
+    ${PROJECT_SOURCE_DIR}/web/storm/storm.css ${PROJECT_SOURCE_DIR}/cmake/join_modules.cmake
+  VERBATIM)
+add_custom_target(storm_page ALL DEPENDS ${HC_WEB_DIR}/storm.html)
+
 configure_file(${PROJECT_SOURCE_DIR}/web/package.json.in ${HC_WEB_DIR}/package.json @ONLY)
 configure_file(${PROJECT_SOURCE_DIR}/web/README.md ${HC_WEB_DIR}/README.md COPYONLY)
 configure_file(${PROJECT_SOURCE_DIR}/LICENSE ${HC_WEB_DIR}/LICENSE COPYONLY)

@@ -48,6 +48,7 @@ small() {
 small hindcast.wasm 110000
 small hindcast-match.wasm 170000
 small hindcast.js 20000
+small storm.html 220000
 for game in pong duel; do
     small $game.wasm 6000
 done

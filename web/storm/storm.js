@@ -1,0 +1,278 @@
+// Owns the page: it loads the modules, plays a match, and draws it once a frame.
+
+import { Lane } from './lane.js';
+import { applyLink, element, Pane } from './pane.js';
+import { Past, plural } from './past.js';
+import { Person } from './person.js';
+import { CLIENTS_MAX, CLIENTS_MIN, conditionsOf, defaults, GAMES, OTHERS, parseSettings, settingsText, TIMINGS } from './settings.js';
+
+const FRAME_MAX_US = 250000, // of play in one frame, after the page was hidden, say
+    TICK_US = 1e6 / 60;
+const YOU = 'You';
+const FIGURES_EACH_MS = 200;
+const IDLE_US = 30e6; // after so long without a key a bot plays again
+
+const find = (id) => document.getElementById(id);
+
+/** A part of this file: bytes that were compressed by gzip and written in base64. */
+async function unpack(id) {
+    const text = find(id).textContent.trim();
+    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+class Storm {
+    constructor(hindcast, games) {
+        this.hindcast = hindcast;
+        this.games = games;
+        this.settings = parseSettings(location.hash);
+        this.playing = true;
+        this.speed = 1;
+        this.busyMs = 0;
+        this.lane = new Lane(find('lane'), () => this.showSelected());
+        this.person = null;
+        this.#connectControls();
+        find('try').open = innerWidth > 900;
+        this.restart();
+        this.before = performance.now();
+        this.figuresAt = 0;
+        requestAnimationFrame((now) => this.#frame(now));
+    }
+
+    // ---- The match ------------------------------------------------------------------------------
+
+    /** Plays the match of the settings from its beginning. */
+    restart() {
+        this.match?.destroy();
+        const { settings, hindcast } = this,
+            game = this.games[settings.game];
+        settings.clients = Math.min(settings.clients, game.playersMax);
+        history.replaceState(null, '', settingsText(settings));
+        const server = { clients: settings.clients };
+        if (!settings.rewind) server.history = 0;
+        this.match = hindcast.createMatch({ game, seed: settings.seed, server });
+        this.playedUs = 0; // until then the person has played
+        this.#makePanes();
+        this.past = new Past(this.match.server, this.match.server.world.players);
+        this.lane.selected = null;
+        this.#showSettings();
+        this.#run(0);
+    }
+
+    #makePanes() {
+        const { settings, match } = this;
+        const client = {
+            ...this.hindcast.timingPreset(settings.timing),
+            others: settings.others,
+        };
+        find('panes').replaceChildren();
+        this.panes = [];
+        for (let i = 0; i < settings.clients; i++) {
+            const name = i === 0 ? YOU : `Bot ${i}`,
+                link = settings.links[i];
+            const pane = new Pane(name, link, () => {
+                applyLink(pane.seat, link, this.match.nowUs);
+                history.replaceState(null, '', settingsText(settings));
+            });
+            pane.seat = match.add({ name, link: conditionsOf(link), client });
+            this.panes.push(pane);
+            find('panes').append(pane.element);
+        }
+        this.bot = this.panes[0].seat.bot;
+        if (this.person === null) this.person = new Person(this.panes[0].canvas, () => this.#takeOver());
+        else this.person.listen(this.panes[0].canvas);
+        this.person.release();
+        this.person.aiming = null;
+    }
+
+    /** The person plays the first client from now on. */
+    #takeOver() {
+        this.panes[0].seat.bot = null;
+        this.playedUs = this.match.nowUs + IDLE_US;
+    }
+
+    /** Runs the match for `us`. */
+    #run(us) {
+        const { match } = this,
+            first = this.panes[0],
+            begun = performance.now();
+        if (first.seat.bot === null && match.nowUs > this.playedUs) first.seat.bot = this.bot;
+        if (first.seat.bot === null) first.seat.client.control(0, this.person.controls(first.self));
+        this.#advance(match.nowUs + us);
+        for (const { seat } of this.panes) for (const event of seat.client.events()) this.#note(seat, event);
+        const took = performance.now() - begun;
+        if (us > 0) this.busyMs += (took / (us / TICK_US) - this.busyMs) / 60;
+    }
+
+    /** Advances the match, and looks before and after each tick of the server how inputs arrived. */
+    #advance(untilUs) {
+        const { match, past } = this;
+        for (;;) {
+            const nextUs = match.server.deadline();
+            match.advance(Math.min(untilUs, nextUs - 1));
+            for (const { kind, players, tick } of match.server.events())
+                if (kind === 'joined') for (const player of players) past.join(player, tick);
+            past.update();
+            if (untilUs < nextUs) return;
+            match.advance(nextUs);
+        }
+    }
+
+    #note(seat, event) {
+        if (['denied', 'version', 'closed', 'timeout', 'desync'].includes(event.kind))
+            find('story').textContent = `${this.panes[seat.number].name}: ${event.kind}`;
+    }
+
+    // ---- A frame --------------------------------------------------------------------------------
+
+    #frame(now) {
+        const us = Math.min(FRAME_MAX_US, (now - this.before) * 1000);
+        this.before = now;
+        if (this.playing) this.#run(us * this.speed);
+        this.#draw(now);
+        requestAnimationFrame((later) => this.#frame(later));
+    }
+
+    #draw(now) {
+        const ghosts = find('ghosts').checked;
+        for (const pane of this.panes) pane.draw(this.match.nowUs, ghosts);
+        this.lane.draw(this.past, this.#rows(), this.colours);
+        if (now - this.figuresAt < FIGURES_EACH_MS) return;
+        this.figuresAt = now;
+        for (const pane of this.panes) pane.update();
+        this.#showTotals();
+        if (this.lane.selected === null) this.showSelected();
+    }
+
+    /** The names of the players, by their numbers. */
+    #rows() {
+        const names = Array.from({ length: this.match.server.world.players }, (_, i) => `Player ${i}`);
+        for (const { seat, name } of this.panes) {
+            const player = seat.client.player(0);
+            if (player !== null) names[player] = name;
+        }
+        return names;
+    }
+
+    // ---- Words and figures ----------------------------------------------------------------------
+
+    /** Tells of the rewind that was chosen in the lane, or of the newest one. */
+    showSelected() {
+        const rewind = this.lane.selected ?? this.past.rewinds.at(-1);
+        const names = this.#rows();
+        let text = 'No input was late yet.';
+        if (!this.settings.rewind) text = 'The server does not rewind: it refuses inputs that come late, and plays a guess instead.';
+        else if (rewind !== undefined) text = this.past.describe(rewind, (player) => (names[player] === YOU ? 'Your' : `${names[player]}'s`));
+        if (find('story').textContent !== text) find('story').textContent = text;
+    }
+
+    #showTotals() {
+        const { server } = this.match,
+            stats = server.stats(),
+            { totals } = this.past;
+        const sum = (counter) => this.panes.reduce((all, { seat }) => all + seat.client.stats()[counter], 0);
+        const saved = totals.all > 0 ? Math.round(100 - (100 * totals.steps) / totals.all) : 0;
+        const wrong = sum('hashMismatches');
+        const lines = {
+            tick: `${server.head()}`,
+            rewinds: `${totals.rewinds}`,
+            again: `${totals.steps.toLocaleString('en')} entity steps instead of ${totals.all.toLocaleString('en')}: ${saved} % saved`,
+            late: `${stats.inputsLate} late of ${stats.inputsReceived}`,
+            refused: `${stats.inputsForced}`,
+            hashes: wrong > 0 ? `${wrong} WRONG` : `${sum('hashChecks').toLocaleString('en')} right, 0 wrong`,
+            sent: `${Math.round((stats.bytesOut * 8) / 1000 / Math.max(1, this.match.nowUs / 1e6) / this.panes.length)} kbit/s to each client`,
+            cost: `${this.busyMs.toFixed(2)} ms for all of it`,
+        };
+        for (const [id, text] of Object.entries(lines)) {
+            const shown = find(`total-${id}`);
+            if (shown.textContent !== text) shown.textContent = text;
+        }
+    }
+
+    // ---- Controls -------------------------------------------------------------------------------
+
+    #connectControls() {
+        const options = (id, words) => find(id).append(...words.map((word) => element('option', { value: word, textContent: word })));
+        options('game', GAMES);
+        options('timing', TIMINGS);
+        options('others', OTHERS);
+        options('clients', Array.from({ length: CLIENTS_MAX - CLIENTS_MIN + 1 }, (_, i) => `${CLIENTS_MIN + i}`));
+        find('play').addEventListener('click', () => this.#setPlaying(!this.playing));
+        find('step').addEventListener('click', () => {
+            this.#setPlaying(false);
+            this.#run(TICK_US);
+        });
+        find('speed').addEventListener('change', () => (this.speed = Number(find('speed').value)));
+        for (const id of ['game', 'clients', 'rewind', 'seed'])
+            find(id).addEventListener('change', () => {
+                this.#readSettings();
+                this.restart();
+            });
+        for (const id of ['timing', 'others']) find(id).addEventListener('change', () => this.#change());
+        find('restart').addEventListener('click', () => this.restart());
+        find('defaults').addEventListener('click', () => {
+            this.settings = defaults();
+            this.restart();
+        });
+        window.addEventListener('hashchange', () => {
+            this.settings = parseSettings(location.hash);
+            this.restart();
+        });
+        const dark = matchMedia('(prefers-color-scheme: dark)');
+        dark.addEventListener('change', () => this.#readColours());
+        this.#readColours();
+    }
+
+    #setPlaying(playing) {
+        this.playing = playing;
+        find('play').textContent = playing ? 'Pause' : 'Play';
+    }
+
+    /** Gives the clients that play their new timing and display. */
+    #change() {
+        this.#readSettings();
+        const { settings, match } = this;
+        for (const { seat } of this.panes) {
+            seat.client.setTiming(this.hindcast.timingPreset(settings.timing));
+            seat.client.setDisplay({ offset: 0, others: settings.others }, match.nowUs);
+        }
+        history.replaceState(null, '', settingsText(settings));
+    }
+
+    #readSettings() {
+        const { settings } = this;
+        for (const id of ['game', 'timing', 'others']) settings[id] = find(id).value;
+        settings.clients = Number(find('clients').value);
+        settings.rewind = find('rewind').checked;
+        const seed = Number(find('seed').value);
+        if (Number.isInteger(seed) && seed >= 0 && seed <= 0xffffffff) settings.seed = seed;
+    }
+
+    #showSettings() {
+        const { settings } = this;
+        for (const id of ['game', 'timing', 'others', 'clients', 'seed']) find(id).value = settings[id];
+        find('rewind').checked = settings.rewind;
+    }
+
+    #readColours() {
+        const style = getComputedStyle(document.documentElement);
+        const names = { text: 'text', dim: 'dim', line: 'line', soft: 'soft', paper: 'paper', accent: 'accent' };
+        Object.assign(names, { inTime: 'in-time', late: 'late', refused: 'refused', rewind: 'rewind' });
+        this.colours = {};
+        for (const [key, name] of Object.entries(names)) this.colours[key] = style.getPropertyValue(`--${name}`).trim();
+    }
+}
+
+async function begin() {
+    const hindcast = await load(await unpack('hindcast-match'));
+    const games = { arena: hindcast.arena };
+    games.pong = await hindcast.loadGame(await unpack('pong'));
+    games.duel = await hindcast.loadGame(await unpack('duel'), { level: await unpack('duel-level') });
+    return new Storm(hindcast, games);
+}
+
+begin().then(
+    (storm) => (window.storm = storm),
+    (error) => (find('story').textContent = `This page cannot play here: ${error.message}`),
+);
