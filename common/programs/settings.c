@@ -260,6 +260,15 @@ static char *describe(int key, const char *text, void *input) {
     return described;
 }
 
+/// Whether the program has a setting of the group.
+static bool has_group(const struct hc_settings *settings, int group) {
+    for (unsigned i = 0; i < settings->count; i++)
+        if (settings->rows[i].group == group &&
+            (settings->rows[i].programs & settings->program) != 0)
+            return true;
+    return false;
+}
+
 void hc_settings_run(struct hc_settings *settings, argp_parser_t parser, const char *about,
                      int argc, char **argv) {
     struct argp_option options[HC_SETTINGS_MAX + GROUPS_MAX + 1] = {{.name = NULL}};
@@ -268,7 +277,7 @@ void hc_settings_run(struct hc_settings *settings, argp_parser_t parser, const c
     unsigned used = 0;
     HC_ASSERT(settings->count <= HC_SETTINGS_MAX);
     for (int g = 0; settings->groups[g] != NULL; g++) // 0 would be the group of the row before
-        if (*settings->groups[g] != '\0')
+        if (*settings->groups[g] != '\0' && has_group(settings, g))
             options[used++] = (struct argp_option){.doc = settings->groups[g], .group = g + 1};
     for (unsigned i = 0; i < settings->count; i++) {
         const struct hc_setting *row = &settings->rows[i];
