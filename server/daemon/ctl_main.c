@@ -34,13 +34,14 @@ struct request {
 };
 
 static const char default_at[] = "127.0.0.1:40080";
+static const char service_at[] = "unix:/run/hindcast/admin.sock"; ///< that of hindcastd.service
 
 // ---- The command line ---------------------------------------------------------------------------
 
 static const struct argp_option options[] = {
     {"admin", 'a', "ADDRESS", 0,
-     "The server's --admin: ADDRESS:PORT or unix:/PATH (default: $HINDCAST_ADMIN, or "
-     "127.0.0.1:40080)",
+     "The server's --admin: ADDRESS:PORT or unix:/PATH (default: $HINDCAST_ADMIN; without it "
+     "unix:/run/hindcast/admin.sock if that is there, or 127.0.0.1:40080)",
      0},
     {"password-file", 'p', "FILE", 0, "The server's --admin-password-file", 0},
     {0}};
@@ -239,9 +240,16 @@ static int ask(const struct request *request) {
     return status;
 }
 
-int main(int argc, char **argv) {
+/// The address without --admin.
+static const char *usual_at(void) {
     const char *from_environment = getenv("HINDCAST_ADMIN");
-    struct request request = {.at = from_environment != NULL ? from_environment : default_at};
+    if (from_environment != NULL)
+        return from_environment;
+    return access(service_at + strlen("unix:"), F_OK) == 0 ? service_at : default_at;
+}
+
+int main(int argc, char **argv) {
+    struct request request = {.at = usual_at()};
     char *text = describe();
     const struct argp argp = {
         .options = options, .parser = parse, .args_doc = "COMMAND [NUMBER]", .doc = text};
