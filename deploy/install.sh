@@ -15,7 +15,8 @@ view="libsdl2-dev libpng-dev"
 web="clang-14 lld-14 llvm-14 wasi-libc libclang-rt-14-dev-wasm32"
 command -v node >/dev/null 2>&1 || web="$web nodejs"
 tests="check g++ clang dpkg-dev file iproute2 libclang-rt-14-dev llvm python3 python3-msgpack python3-nacl python3-yaml
-       gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static systemd"
+       gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static systemd scdoc mandoc"
+packages="lintian debootstrap"
 machines="gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-i686-linux-gnu libc6-dev-i386-cross musl-tools
           gcc-mingw-w64-x86-64-win32 wine64 autoconf automake libtool"
 
@@ -26,8 +27,9 @@ web) wanted="$build $web" ;;
 tests) wanted="$build $view $web $tests" ;;
 prometheus) wanted="$build $view $web $tests prometheus" ;;
 machines) wanted="$build $view $web $tests $machines" ;;
+packages) wanted="$build $view $web $tests $packages" ;;
 *)
-    echo "install.sh: unknown argument '$1' (none, view, web, tests, prometheus or machines)" >&2
+    echo "install.sh: unknown argument '$1' (none, view, web, tests, prometheus, packages or machines)" >&2
     exit 2
     ;;
 esac
