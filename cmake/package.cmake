@@ -1,11 +1,29 @@
 # Debian's packages, made by `cpack -G DEB --config build/release/CPackConfig.cmake`: hindcast has the
-# programs, libhindcast the shared libraries, libhindcast-dev what a game is built with. hindcast-view,
-# if it is built, has a package of its own: a server needs no graphics.
+# programs, hindcast-server the service, libhindcast the shared libraries, libhindcast-dev what a game is
+# built with. hindcast-view, if it is built, has a package of its own: a server needs no graphics.
 
 set(packages runtime:libhindcast development:libhindcast-dev)
-if(HC_PROGRAMS)
+if(TARGET hindcast-manual) # the programs have been asked for their help
+  list(PREPEND packages programs:hindcast service:hindcast-server)
+elseif(HC_PROGRAMS)
   list(PREPEND packages programs:hindcast)
 endif()
+
+# Debian's changelog, which is that of all packages.
+set(HC_PACKAGE_CONTACT "Hindcast developers <hindcast@example.net>" CACHE STRING
+  "Name and address of the maintainer of the Debian packages")
+set(changelog ${PROJECT_BINARY_DIR}/debian/changelog)
+set(ENV{SOURCE_DATE_EPOCH} ${HC_COMMIT_S})
+string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)
+unset(ENV{SOURCE_DATE_EPOCH})
+file(WRITE ${changelog} "hindcast (${PROJECT_VERSION}) unstable; urgency=medium
+
+  * Version ${PROJECT_VERSION}. CHANGELOG.md of the sources tells what it changes.
+
+ -- ${HC_PACKAGE_CONTACT}  ${date}
+")
+execute_process(COMMAND gzip -9 -n -f -k ${changelog})
+
 if(TARGET hindcast-view)
   list(APPEND packages view:hindcast-view)
 endif()
@@ -17,6 +35,8 @@ foreach(package ${packages})
   list(APPEND CPACK_COMPONENTS_ALL ${component})
   set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${CMAKE_MATCH_2})
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright COMPONENT ${component}
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${CMAKE_MATCH_2})
+  install(FILES ${changelog}.gz COMPONENT ${component} EXCLUDE_FROM_ALL
     DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${CMAKE_MATCH_2})
 endforeach()
 # The documents and what they link to lie as they do here, so that their links work: whole for those who
@@ -52,10 +72,33 @@ foreach(package ${documented})
   endforeach()
 endforeach()
 
+# The service: only its package has it, because its paths are those of the system.
+if(TARGET hindcast-manual)
+  set(systemd ${PROJECT_SOURCE_DIR}/deploy/systemd)
+  set(service COMPONENT service EXCLUDE_FROM_ALL)
+  install(FILES ${systemd}/hindcastd.service ${systemd}/hindcastd@.service ${systemd}/hindcastd.socket
+    ${systemd}/hindcastd@.socket ${service} DESTINATION lib/systemd/system)
+  install(FILES ${systemd}/hindcast.sysusers RENAME hindcast.conf ${service} DESTINATION lib/sysusers.d)
+  install(FILES ${systemd}/hindcast.tmpfiles RENAME hindcast.conf ${service} DESTINATION lib/tmpfiles.d)
+  install(FILES ${HC_MANUAL_DIR}/hindcastd.conf ${service} DESTINATION /etc/hindcast)
+  install(FILES ${PROJECT_SOURCE_DIR}/deploy/hindcastd.logrotate RENAME hindcast-server ${service}
+    DESTINATION /etc/logrotate.d)
+  foreach(script postinst prerm postrm conffiles)
+    list(APPEND CPACK_DEBIAN_SERVICE_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/deploy/debian/${script})
+  endforeach()
+  set(CPACK_DEBIAN_SERVICE_PACKAGE_ARCHITECTURE all)
+  # passwd has useradd, for systems without systemd.
+  set(CPACK_DEBIAN_SERVICE_PACKAGE_DEPENDS "hindcast (= ${PROJECT_VERSION}), passwd")
+  set(CPACK_DEBIAN_SERVICE_PACKAGE_RECOMMENDS systemd)
+  set(CPACK_DEBIAN_SERVICE_PACKAGE_SUGGESTS "logrotate, prometheus")
+  set(CPACK_DEBIAN_SERVICE_PACKAGE_SECTION net)
+  set(CPACK_DEBIAN_SERVICE_DESCRIPTION "Hindcast game server as a service
+It runs hindcastd by systemd, as a user of its own, with the settings of
+/etc/hindcast/hindcastd.conf.")
+endif()
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_VENDOR "The Hindcast authors")
-set(HC_PACKAGE_CONTACT "Hindcast developers <hindcast@example.net>" CACHE STRING
-  "Name and address of the maintainer of the Debian packages")
 set(CPACK_PACKAGE_CONTACT ${HC_PACKAGE_CONTACT})
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
@@ -67,19 +110,29 @@ set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_VIEW_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/deploy/debian/triggers)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY "=") # before 1.0
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libhindcast (= ${PROJECT_VERSION})")
 # Only the static libraries need these.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "libmsgpack-dev, libxxhash-dev, libsodium-dev")
-set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SECTION games)
-set(CPACK_DEBIAN_VIEW_PACKAGE_SECTION games)
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SECTION net)
+set(CPACK_DEBIAN_VIEW_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-set(CPACK_COMPONENT_PROGRAMS_DESCRIPTION "The programs: hindcastd serves a game, hindcast-bot plays it, hindcast-load measures how
-many clients a server holds, and hindcast-check checks the rules of a game.")
-set(CPACK_COMPONENT_VIEW_DESCRIPTION "hindcast-view: a window in which a person plays.")
-set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "The shared libraries: a game is linked with libhindcast, and a program that embeds the
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+# The first line is the synopsis, of which CPack would make one line of all packages.
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
+set(CPACK_DEBIAN_PROGRAMS_DESCRIPTION "Game server with rollback, and its tools
+hindcastd serves a game: it rewinds its world for inputs that arrive late,
+and broadcasts what changes. hindcastctl steers it, hindcast-bot plays,
+hindcast-load measures how many clients a server holds, and hindcast-check
+checks the rule of a game. hindcast-server runs hindcastd as a service.")
+set(CPACK_DEBIAN_VIEW_DESCRIPTION "Window in which a person plays on a Hindcast server
+It plays over simulated links, and shows what the server has confirmed.")
+set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "Libraries of the Hindcast game server
+A game is linked with libhindcast, its client, and a program that embeds the
 server with libhindcast-server.")
-set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "The headers, static libraries and examples, with which a game, a plugin or a program that
-embeds the server is built.")
+set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "Files to build games for the Hindcast server
+The headers, static libraries and examples, with which a game, a plugin or a
+program that embeds the server is built.")
 include(CPack)

@@ -6,6 +6,7 @@
 #     sh deploy/install.sh web     also to build the library for pages, by WebAssembly
 #     sh deploy/install.sh tests   also to test, on s390x too
 #     sh deploy/install.sh prometheus  also to test with Prometheus, 325 MB more
+#     sh deploy/install.sh packages    also to check Debian's packages by lintian, and on a fresh Debian
 #     sh deploy/install.sh machines    also to test on every other machine of tests/machines/run.sh
 set -eu
 

@@ -47,7 +47,9 @@ run_counted() {
 }
 
 stage_install() {
-    sh deploy/install.sh "${HC_INSTALL:-tests}"
+    for group in ${HC_INSTALL:-tests}; do
+        sh deploy/install.sh "$group"
+    done
 }
 
 stage_build() {
