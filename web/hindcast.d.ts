@@ -8,7 +8,7 @@
  *
  * Times are microseconds of one clock of the caller, as numbers: in a page, performance.now() * 1000,
  * or any virtual time. A wrong argument, or an assertion that fails, throws a HindcastError whose
- * message names it. Statuses are words: 'ok', or the cause.
+ * message names it; after a failed assertion the module is not to be used any more. Statuses are words: 'ok', or the cause.
  *
  * Calls of a client belong in this order:
  *   1. hindcast.createClient;
