@@ -339,6 +339,12 @@ static void take_names(struct hc_client *client, const struct hc_cl_world_messag
             hc_cl_events_put_player(&client->events, &event);
 }
 
+/// Takes a notice, which comes once to the game.
+static void take_notice(struct hc_client *client, const struct hc_cl_link_messages *messages) {
+    if (messages->has_notice && hc_cl_link_take_notice(&client->link, messages->notice_number))
+        client->stats.notices += hc_cl_events_put_notice(&client->events, &messages->notice);
+}
+
 /// Takes the server's answer to a question about a desync.
 static void take_differs(struct hc_client *client, const struct hc_differs *differs,
                          uint64_t now_us) {
@@ -383,6 +389,7 @@ static void take_data(struct hc_client *client, const struct received *received,
     else if (received->header != NULL && client->state != HC_CLIENT_LEAVING)
         take_snapshot(client, received, accepted, now_us);
     take_names(client, &received->world, seq);
+    take_notice(client, &received->link);
     if (hc_cl_link_take_messages(link, &received->link, seq))
         put_event(client, HC_CLIENT_EVENT_MOVED);
     if (received->world.has_differs)

@@ -10,7 +10,14 @@ static bool stands_alone(uint8_t type) {
     return type == HC_MESSAGE_WELCOME || type == HC_MESSAGE_CLOSE;
 }
 
-_Static_assert((int)HC_MESSAGE_TYPES <= (int)HC_MESSAGE_SKIPPED, "a known type is not skipped");
+/// The place of a known type in the bits of those that were seen; that of HC_MESSAGE_END: unknown.
+static unsigned bit_of(uint8_t type) {
+    _Static_assert((int)HC_MESSAGE_NOTICE + 1 == (int)HC_MESSAGE_SKIPPED,
+                   "no known type is skipped");
+    if (type == HC_MESSAGE_NOTICE)
+        return HC_MESSAGE_TYPES;
+    return type < HC_MESSAGE_TYPES ? type : HC_MESSAGE_END;
+}
 
 /// The type of the pre-checked message at `bytes`; HC_MESSAGE_END when it is no message. A type is
 /// always one byte, so the order of the messages is known without decoding.
@@ -33,12 +40,13 @@ enum hc_status hc_body_begin(struct hc_body *body, const uint8_t *bytes, size_t 
         uint8_t type = type_at(bytes + at, used);
         if (type >= HC_MESSAGE_SKIPPED && type <= INT8_MAX)
             continue;
-        if (type == HC_MESSAGE_END || type >= HC_MESSAGE_TYPES || (seen >> type & 1) != 0)
+        unsigned bit = bit_of(type);
+        if (bit == HC_MESSAGE_END || (seen >> bit & 1) != 0)
             return HC_MALFORMED;
         if (alone || (stands_alone(type) && seen != 0) || at + used > UINT16_MAX)
             return HC_MALFORMED;
         alone = stands_alone(type);
-        seen |= UINT32_C(1) << type;
+        seen |= UINT32_C(1) << bit;
         body->types[body->count] = type;
         body->starts[body->count] = (uint16_t)at;
         body->ends[body->count++] = (uint16_t)(at + used);

@@ -32,15 +32,17 @@ enum hc_message_type {
     HC_MESSAGE_NAMES = 10,         ///< server: names of the players that the client sees
     HC_MESSAGE_COMPARE = 11,       ///< client: asks where a snapshot differs, see compare.h
     HC_MESSAGE_DIFFERS = 12,       ///< server: its values of what differs, see compare.h
-    HC_MESSAGE_TYPES
+    HC_MESSAGE_TYPES,
+    HC_MESSAGE_NOTICE = 112, ///< server: what it tells the people who play, see notice.h
 };
 
 enum {
     /// Messages in one body: at most one of each type.
     HC_BODY_MESSAGES_MAX = HC_MESSAGE_TYPES,
     /// Types from this one to the greatest of one byte, 127, are of later versions: a body is read
-    /// as if their messages were not in it.
-    HC_MESSAGE_SKIPPED = 112,
+    /// as if their messages were not in it. Types from HC_MESSAGE_NOTICE on are skipped by peers of
+    /// earlier versions.
+    HC_MESSAGE_SKIPPED = 113,
 };
 
 /// A body that is being read. It takes 19 kB: use one for all datagrams.

@@ -127,6 +127,10 @@ enum {
     HC_NAMES_US = 100000,        ///< from one NAMES to the next, at least
     HC_NAMES_RESEND_US = 250000, ///< from one NAMES to the next while it is not acked, at least
 
+    // ---- Notices (5.13) -------------------------------------------------------------------------
+
+    HC_NOTICE_RESEND_US = 250000, ///< from one NOTICE to the next while it is not acked, at least
+
     // ---- Desyncs (5) ----------------------------------------------------------------------------
 
     HC_COMPARES_MAX = 16,         ///< COMPAREs that a server answers on a connection, at most

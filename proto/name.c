@@ -88,9 +88,11 @@ size_t hc_name_size(const uint8_t padded[static HC_NAME_MAX]) {
 }
 
 enum hc_status hc_name_check(const uint8_t *bytes, size_t size) {
+    return size == 0 || size > HC_NAME_MAX ? HC_INVALID : hc_text_check(bytes, size);
+}
+
+enum hc_status hc_text_check(const uint8_t *bytes, size_t size) {
     uint32_t before = ' '; // nothing can be seen there
-    if (size == 0 || size > HC_NAME_MAX)
-        return HC_INVALID;
     for (size_t at = 0, used = 0; at < size; at += used) {
         uint32_t point;
         enum hc_status status = decode(bytes + at, size - at, &point, &used);

@@ -31,6 +31,9 @@ size_t hc_name_size(const uint8_t padded[static HC_NAME_MAX]);
 /// The length comes first; bytes and characters follow from left to right.
 enum hc_status hc_name_check(const uint8_t *bytes, size_t size);
 
+/// The same of the `size` bytes of a text, at least one, of any length.
+enum hc_status hc_text_check(const uint8_t *bytes, size_t size);
+
 /// Writes `bytes` to `out` as printable ASCII, with its end in `room` >= 1. A byte is written as
 /// itself; if it is not printable or one of `\ " % $`, which end or expand text in a log or its
 /// readers, as \xNN with two lower-case hexadecimal digits. So each text stands for one string of

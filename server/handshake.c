@@ -187,6 +187,7 @@ static void begin_session(struct hc_server *server, const struct hc_address *fro
     hc_sv_admission_begin(&server->admission, attempt->token.client_id);
     hc_sv_players_assign(players, hc_sv_clients_place(&server->clients, peer), count, taken);
     hc_sv_peer_open(peer);
+    hc_sv_delivery_begin(&peer->delivery, &server->notices);
     connect_peer(server, peer, from, attempt, exchange, now_us);
     peer->user.begun_elsewhere = attempt->token.kind == HC_TOKEN_RESUME;
     peer->replication.own_count = attempt->connect.players;

@@ -534,6 +534,20 @@ enum hc_status hc_server_send_message(struct hc_server *server, uint32_t cid, co
     return status;
 }
 
+enum hc_status hc_server_notify(struct hc_server *server, uint32_t cid,
+                                const struct hc_notice *notice, uint64_t now_us) {
+    const struct hc_sv_peer *peer = cid == 0 ? NULL : hc_sv_clients_of_cid(&server->clients, cid);
+    if (cid != 0 && (peer == NULL || !hc_sv_peer_has_session(peer)))
+        return HC_UNEXPECTED;
+    if (hc_notice_check(notice) != NULL)
+        return HC_INVALID;
+    unsigned place =
+        peer == NULL ? HC_SV_NOTICE_TO_ALL : hc_sv_clients_place(&server->clients, peer);
+    hc_sv_notices_add(&server->notices, notice, (uint16_t)place, own_us(server, now_us));
+    server->stats.notices++;
+    return HC_OK;
+}
+
 const uint8_t *hc_server_next_message(struct hc_server *server,
                                       struct hc_server_message *received) {
     return hc_sv_program_next_message(&server->program, &server->clients, received);

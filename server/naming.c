@@ -60,12 +60,6 @@ static void gather(struct hc_sv_lacking *lacking, const struct hc_sv_clients *cl
         add_lacking(lacking, clients, replicator, client, slot, &sight);
 }
 
-/// Microseconds after which a NAMES that is not acked is lost (RFC 6298).
-static uint64_t resend_us(const struct hc_connection *connection) {
-    uint64_t us = connection->srtt_us + 4 * connection->rttvar_us;
-    return us > HC_NAMES_RESEND_US ? us : HC_NAMES_RESEND_US;
-}
-
 void hc_sv_naming_put(const struct hc_sv_clients *clients,
                       const struct hc_sv_replicator *replicator, struct hc_sv_peer *peer,
                       struct hc_writer *body, uint64_t now_us) {
@@ -78,5 +72,6 @@ void hc_sv_naming_put(const struct hc_sv_clients *clients,
         lacking.count--; // messages took the room
     if (lacking.count > 0)
         hc_sv_names_sent(&peer->names, &peer->replication.interest.view, &lacking,
-                         peer->connection.sent.next, resend_us(&peer->connection), now_us);
+                         peer->connection.sent.next, hc_sv_peer_resend_us(peer, HC_NAMES_RESEND_US),
+                         now_us);
 }

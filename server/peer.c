@@ -84,6 +84,14 @@ static void names_lost(void *owner, uint32_t seq) {
     hc_sv_names_lost(&peer->names, seq);
 }
 
+static void notice_acked(void *owner, uint32_t seq) {
+    hc_sv_delivery_acked(&((struct hc_sv_peer *)owner)->delivery, seq);
+}
+
+static void notice_lost(void *owner, uint32_t seq) {
+    hc_sv_delivery_lost(&((struct hc_sv_peer *)owner)->delivery, seq);
+}
+
 static void ticket_acked(void *owner, uint32_t seq) {
     struct hc_sv_ticket *ticket = &((struct hc_sv_peer *)owner)->ticket;
     for (unsigned i = 0; i < HC_SV_TICKET_SEQS; i++)
@@ -100,6 +108,7 @@ static void wide_body_acked(void *owner, uint32_t seq) {
 static const struct hc_carried carried[] = {
     {snapshot_acked, snapshot_lost},
     {names_acked, names_lost},
+    {notice_acked, notice_lost},
     {ticket_acked, NULL},
     {wide_body_acked, NULL},
 };
@@ -117,6 +126,7 @@ struct kept {
     uint64_t late_inputs, late_ticks;
     struct hc_sv_traffic traffic;
     struct hc_sv_lateness lateness;
+    struct hc_sv_delivery delivery;
     uint32_t forged;
     unsigned ended_next;
     uint64_t unproven_us;
@@ -133,6 +143,7 @@ static struct kept keep(const struct hc_sv_peer *peer) {
                          .late_ticks = peer->late_ticks,
                          .traffic = peer->traffic,
                          .lateness = peer->lateness,
+                         .delivery = peer->delivery,
                          .forged = peer->forged,
                          .ended_next = peer->ended_next,
                          .unproven_us = peer->unproven_us};
@@ -149,6 +160,7 @@ static void restore(struct hc_sv_peer *peer, const struct kept *kept) {
     peer->late_ticks = kept->late_ticks;
     peer->traffic = kept->traffic;
     peer->lateness = kept->lateness;
+    peer->delivery = kept->delivery;
     peer->forged = kept->forged;
     peer->ended_next = kept->ended_next;
     peer->unproven_us = kept->unproven_us;
@@ -180,6 +192,7 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_s
     clear_connection(peer);
     peer->address = *address;
     enter(peer, HC_SV_PEER_PLAYING);
+    hc_sv_delivery_continue(&peer->delivery);
     hc_sv_contest_begin(&peer->contest, address, now_us);
     memcpy(peer->client_nonce, connect->client_nonce, HC_NONCE_SIZE);
     hc_connection_begin(&peer->connection, HC_CONNECTION_SERVER, cid, keys, &peer->messages,
@@ -252,6 +265,11 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
     }
     hc_sv_bandwidth_learn(&client->bandwidth, accepted.count, accepted.lost, now_us);
     return HC_OK;
+}
+
+uint64_t hc_sv_peer_resend_us(const struct hc_sv_peer *peer, uint64_t least_us) {
+    uint64_t us = peer->connection.srtt_us + 4 * peer->connection.rttvar_us;
+    return us > least_us ? us : least_us;
 }
 
 /// Whether a body larger than an untested path may carry is due again, to test the path.

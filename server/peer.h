@@ -21,6 +21,7 @@
 #include "server/lateness.h"
 #include "server/margin.h"
 #include "server/names.h"
+#include "server/notices.h"
 #include "server/replication/client.h"
 #include "server/validation.h"
 
@@ -135,6 +136,7 @@ struct hc_sv_peer {
     struct hc_sv_margin margin;      ///< of the inputs of the connection
     struct hc_sv_ticket ticket;      ///< of the connection
     struct hc_sv_names names;        ///< of the connection
+    struct hc_sv_delivery delivery;  ///< of the session
     struct hc_sv_answer answer;      ///< of the connection
     struct hc_difference difference; ///< of the CLOSE of a client that computes another world
     struct hc_reliable_channel messages;
@@ -190,6 +192,10 @@ void hc_sv_peer_closed(struct hc_sv_peer *peer, const struct hc_close *close);
 
 /// If no CLOSE is to be sent any more, frees the peer or lets it linger.
 void hc_sv_peer_close_ended(struct hc_sv_peer *peer);
+
+/// Microseconds after which a datagram is sent again that is not acked (RFC 6298), at least
+/// `least_us`.
+uint64_t hc_sv_peer_resend_us(const struct hc_sv_peer *peer, uint64_t least_us);
 
 /// Takes a DATA that was opened, with its acks of snapshots and tickets. `*newest`: its seq is
 /// greater than all before. Unless it returns HC_OK, nothing changed. `ack_delay_us` is the time

@@ -47,12 +47,25 @@ static void put_ticket(struct hc_sv_peer *peer, struct hc_writer *body, uint64_t
     ticket->sent_us = now_us;
 }
 
-/// Writes messages, the ticket and names. They have a minimum of room, because snapshots would take
-/// all of a low bandwidth, and one message may need more than a low bound leaves. The excess is a
-/// debt to the bandwidth, and a snapshot goes before the next ones.
+/// Writes the notice that is due to the peer.
+static void put_notice(struct hc_server *server, struct hc_sv_peer *peer, struct hc_writer *body,
+                       uint64_t now_us) {
+    struct hc_notice notice;
+    unsigned place = hc_sv_clients_place(&server->clients, peer);
+    uint32_t number = hc_sv_delivery_next(&peer->delivery, &server->notices, (uint16_t)place,
+                                          &notice, &server->stats.notices_missed, now_us);
+    if (number > 0 && hc_notice_put(body, number, &notice))
+        hc_sv_delivery_sent(&peer->delivery, peer->connection.sent.next,
+                            hc_sv_peer_resend_us(peer, HC_NOTICE_RESEND_US), now_us);
+}
+
+/// Writes notices, messages, the ticket and names. They have a minimum of room, because snapshots
+/// would take all of a low bandwidth, and one message may need more than a low bound leaves. The
+/// excess is a debt to the bandwidth, and a snapshot goes before the next ones.
 static void put_messages(struct hc_server *server, struct hc_sv_peer *peer, struct hc_writer *body,
                          size_t room, uint64_t now_us) {
     hc_sv_desync_put(&server->world, peer, body);
+    put_notice(server, peer, body, now_us);
     hc_connection_put_messages(&peer->connection, body,
                                room < HC_RELIABLE_ROOM_MIN ? HC_RELIABLE_ROOM_MIN : room, now_us);
     if (ticket_due(server, peer, now_us))

@@ -42,6 +42,7 @@ struct hc_server {
     struct hc_sv_admission admission;
     struct hc_sv_clients clients;
     struct hc_sv_outbox outbox;
+    struct hc_sv_notices notices;
     struct hc_sv_program program;
     struct hc_sv_forged forged;
     struct hc_sv_reading reading;

@@ -59,8 +59,10 @@ void hc_cl_link_begin(struct hc_cl_link *link, struct hc_cl_answer *answer, uint
     hc_connection_begin(&link->connection, HC_CONNECTION_CLIENT, answer->cid, &answer->keys,
                         &link->messages, now_us);
     sodium_memzero(&answer->keys, sizeof answer->keys);
-    if (again && !answer->welcome.resumed)
+    if (again && !answer->welcome.resumed) {
         hc_reliable_channel_begin(&link->messages);
+        link->notice = 0;
+    }
 }
 
 enum hc_status hc_cl_link_check_reset(const struct hc_cl_link *link, const uint8_t *bytes,
@@ -112,6 +114,9 @@ enum hc_status hc_cl_link_read(struct hc_cl_link *link, enum hc_message_type typ
     case HC_MESSAGE_RELIABLE:
         messages->has_events = true;
         return hc_reliable_check(&link->messages.in, hc_body_values(&link->body));
+    case HC_MESSAGE_NOTICE:
+        messages->has_notice = true;
+        return hc_notice_get(&link->body, &messages->notice_number, &messages->notice);
     case HC_MESSAGE_UNRELIABLE:
         messages->has_unreliable = true;
         return hc_unreliable_check(hc_body_values(&link->body));
@@ -219,6 +224,13 @@ bool hc_cl_link_take_messages(struct hc_cl_link *link, const struct hc_cl_link_m
     if (messages->has_unreliable)
         take_unreliable(link);
     return messages->has_path && take_challenge(link, messages->path);
+}
+
+bool hc_cl_link_take_notice(struct hc_cl_link *link, uint32_t number) {
+    if (number <= link->notice)
+        return false;
+    link->notice = number;
+    return true;
 }
 
 void hc_cl_link_take_close(struct hc_cl_link *link, const struct hc_close *close) {

@@ -26,6 +26,7 @@
 #include "hindcast/client.h"
 #include "proto/body.h"
 #include "proto/connection.h"
+#include "proto/notice.h"
 
 /// The newest PATH_CHALLENGE.
 struct hc_cl_path {
@@ -45,6 +46,7 @@ struct hc_cl_link {
     bool close_unanswered;                    ///< A CLOSE of the server is to be answered.
     uint8_t reset_token[HC_RESET_TOKEN_SIZE]; ///< The newest one of this connection.
     uint32_t ticket_seq; ///< The DATA with its newest ticket; 0: none has come.
+    uint32_t notice;     ///< The number of the session's newest notice; 0: none has come.
     struct hc_cl_clock clock;
     struct hc_cl_trend trend;
     struct hc_cl_margin margin;
@@ -61,10 +63,12 @@ struct hc_cl_link {
 
 /// The messages of one DATA that are not of the world.
 struct hc_cl_link_messages {
-    bool has_close, has_ticket, has_path, has_events, has_unreliable;
+    bool has_close, has_ticket, has_path, has_events, has_unreliable, has_notice;
     struct hc_close close;
     struct hc_ticket ticket;
     uint8_t path[HC_PATH_SIZE];
+    uint32_t notice_number;
+    struct hc_notice notice;
 };
 
 /// The prediction of a client, as each INPUT reports it.
@@ -124,6 +128,9 @@ void hc_cl_link_take_sensors(struct hc_cl_link *link, const struct hc_snapshot *
 /// new address of the client.
 bool hc_cl_link_take_messages(struct hc_cl_link *link, const struct hc_cl_link_messages *messages,
                               uint32_t seq);
+
+/// Takes the number of a notice; true: it comes for the first time.
+bool hc_cl_link_take_notice(struct hc_cl_link *link, uint32_t number);
 
 /// Takes a CLOSE, which the next datagram answers.
 void hc_cl_link_take_close(struct hc_cl_link *link, const struct hc_close *close);

@@ -35,6 +35,7 @@
 #include "hindcast/credential.h"
 #include "hindcast/difference.h"
 #include "hindcast/game.h"
+#include "hindcast/notice.h"
 #include "hindcast/timeline.h"
 
 HC_C_BEGIN
@@ -175,6 +176,7 @@ enum hc_client_event_kind {
     HC_CLIENT_EVENT_PLAYER_JOINED, ///< another player joined at `tick`, see `player` and `name`
     HC_CLIENT_EVENT_PLAYER_LEFT,   ///< another player left at `tick`
     HC_CLIENT_EVENT_PLAYER_NAMED,  ///< a player's name became known, or is another one now
+    HC_CLIENT_EVENT_NOTICE,        ///< the server tells the people who play something, see `notice`
     HC_CLIENT_EVENT_KINDS
 };
 
@@ -199,6 +201,9 @@ struct hc_client_event {
     /// Of DESYNC: the place where the world differs from the server's. The client asks the server
     /// for its values; without an answer within a second the place is only a suspect.
     struct hc_difference difference;
+    /// Of NOTICE, valid until the next hc_client_poll_event; else NULL. Each notice comes once, in
+    /// the order in which the server made them; of 8 that wait unread, later ones are dropped.
+    const struct hc_notice *notice;
 };
 
 /// The state of an attempt to connect.

@@ -40,6 +40,7 @@
       "Unreliable messages of the server's game.")                                                 \
     X(unreliable_dropped, SUM, "messages", "unreliable_dropped",                                   \
       "Unreliable messages that found no room, in either direction.", LESS)                        \
+    X(notices, SUM, "notices", "notices", "Notices of the server, each once for each client.")     \
     X(rejected, CAUSES, "datagrams", "rejected",                                                   \
       "Datagrams refused, by cause: they changed nothing.")                                        \
     X(memory_bytes, GAUGE, "bytes", "memory_bytes", "Memory of the clients.", LESS)

@@ -30,6 +30,7 @@
 #include "hindcast/credential.h"
 #include "hindcast/difference.h"
 #include "hindcast/game.h"
+#include "hindcast/notice.h"
 #include "hindcast/rewind.h"
 #include "hindcast/server_counters.h"
 #include "hindcast/timeline.h"
@@ -342,6 +343,14 @@ HC_API enum hc_status hc_server_send_message(struct hc_server *server, uint32_t 
 /// unread, its datagrams are refused.
 HC_API const uint8_t *hc_server_next_message(struct hc_server *server,
                                              struct hc_server_message *received);
+
+/// Tells the people who play at client `cid`, or (0) at all clients that are connected or linger, a
+/// notice, copied: their games show it, HC_CLIENT_EVENT_NOTICE. Notices arrive once and in order,
+/// even if datagrams are lost, and beside the messages of the game. The newest 32 of a server are
+/// kept: a client that acks nothing while 32 more are made misses the oldest. HC_UNEXPECTED: there
+/// is no client `cid`. HC_INVALID: hc_notice_check names a member.
+HC_API enum hc_status hc_server_notify(struct hc_server *server, uint32_t cid,
+                                       const struct hc_notice *notice, uint64_t now_us);
 
 /// Sends the `size` bytes at `message`, copied, to a client's game at most once: they arrive with
 /// one datagram or never, and in any order. HC_UNEXPECTED: client `cid` is not connected.

@@ -68,6 +68,11 @@
       "Unreliable messages of the clients' games.")                                                \
     X(unreliable_dropped, SUM, "messages", "unreliable_dropped",                                   \
       "Unreliable messages that found no room, in either direction.", LESS)                        \
+    X(notices, SUM, "notices", "notices", "Notices to the people who play.")                       \
+    X(notices_missed, SUM, "notices", "notices_missed",                                            \
+      "Notices that a client was not sent, because it had not acked the 32 before: each once for " \
+      "each client.",                                                                              \
+      LESS)                                                                                        \
     X(snapshots, SUM, "snapshots", "snapshots", "Snapshots sent.")                                 \
     X(snapshots_rewound, SUM, "snapshots", "snapshots_rewound",                                    \
       "Of those, snapshots of a resimulated tick.")                                                \

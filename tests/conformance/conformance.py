@@ -406,7 +406,7 @@ def malformed(t):
         deep = b"\x91" + deep
     i32 = lambda x: b"\xce" + struct.pack(">I", x)
     bad = {
-        "unknown-type-13": pack([13, 1]), "differs-from-client": pack([DIFFERS, 1, 0, b"\1"]), "names-from-client": pack([NAMES, 0, 1, b"Ann"]), "unknown-type-0": pack([0]), "unknown-type-111": pack([111]), "skipped-type-not-well-formed": b"\x91\x70\x92\x70", "type-negative": b"\x91\xff",
+        "unknown-type-13": pack([13, 1]), "differs-from-client": pack([DIFFERS, 1, 0, b"\1"]), "names-from-client": pack([NAMES, 0, 1, b"Ann"]), "unknown-type-0": pack([0]), "unknown-type-111": pack([111]), "notice-from-client": pack([NOTICE, 1, 1, 0, b"", b"a"]), "skipped-type-not-well-formed": b"\x91\x71\x92\x71", "type-negative": b"\x91\xff",
         "compare-without-hashes": pack([COMPARE, 1, b""]), "compare-half-a-hash": pack([COMPARE, 1, bytes(3)]), "compare-257-units": pack([COMPARE, 1, bytes(514)]),
         "close-reason-6-without-value": pack([CLOSE, 6, 1, 2, 3, 1]), "close-reason-6-field-256": pack([CLOSE, 6, 1, 2, 256, 1, 0]), "close-reason-6-compared-2": pack([CLOSE, 6, 1, 2, 3, 2, 0]),
         "welcome-from-client": pack([1]), "snapshot-from-client": pack([3, b"x"]), "ticket-from-client": pack([5, bytes(244), bytes(32), bytes(16)]),
@@ -437,7 +437,7 @@ def malformed(t):
         "1167-values-of-one-byte": b"\xdc" + struct.pack(">H", 1163) + b"\x07" + b"\xc0" * 1162,
     }
     good = {
-        "empty-body": b"", "types-of-later-versions": pack([112]) + pack([127, b"x", [None]]) + pack([RESPONSE, bytes(8)]) + pack([112, 5]), "response-unasked": pack([RESPONSE, bytes(8)]), "array16-and-bin16": b"\xdc\0\2\x07\xc5\0\x08" + bytes(8),
+        "empty-body": b"", "types-of-later-versions": pack([113]) + pack([127, b"x", [None]]) + pack([RESPONSE, bytes(8)]) + pack([113, 5]), "response-unasked": pack([RESPONSE, bytes(8)]), "array16-and-bin16": b"\xdc\0\2\x07\xc5\0\x08" + bytes(8),
         "input-integers-in-long-forms": b"\x98\x02" + i32(now) + b"\xcd\0\0" + b"\xcf" + bytes(8) + b"\xd3" + bytes(8) + i32(0) + b"\xd0\0" + b"\xc5\0\0",
         "input-client-tick-0": inp(0, 0, 0, 0, 0, 0, b""), "input-client-tick-4294967294": inp(NO_TICK - 1, 512, 0, 0, 0, 0, b""),
         "input-for-the-last-tick": inp(NO_TICK - 1, 0, 0, 0, 0, 1, run),

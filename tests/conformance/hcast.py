@@ -10,6 +10,7 @@ from nacl import bindings as sodium
 from nacl.exceptions import CryptoError
 from compare import read_differs
 from names import Names, read_names
+from notices import Notices, read_notice
 from xxh3 import xxh3
 
 MAGIC = b"HCAST03"
@@ -17,6 +18,7 @@ NO_TICK = 0xFFFFFFFF
 SO_RXQ_OVFL = 40                        # Linux: with each datagram, how many were dropped before it
 HELLO, COOKIE, CONNECT, ACCEPT, DENY, VERSION, DATA, RESET = 1, 2, 3, 4, 5, 6, 0x40, 0x41
 WELCOME, INPUT, SNAPSHOT, CLOSE, TICKET, CHALLENGE, RESPONSE, RELIABLE, UNRELIABLE, NAMES, COMPARE, DIFFERS = range(1, 13)
+NOTICE = 112
 
 
 class Malformed(Exception):
@@ -201,7 +203,7 @@ def unpack(b):
         need(isinstance(m, list) and m and isinstance(m[0], int), "not a message")
         need(b[at + (1 if b[at] != 0xDC else 3)] == m[0], "type in a long form")
         need(count <= 1200 and m[0] not in [x[0] for x in out], "too many values, or a type twice")
-        if not 112 <= m[0] <= 127:                          # of a later version
+        if not 113 <= m[0] <= 127:                          # of a later version
             out.append(m)
     return out
 
@@ -540,7 +542,7 @@ class Client:
         self.hold, self.ack_state = None, (0, 0)            # see on_data
         self.answers_close = True
         self.A, self.refused_before, self.head, self.inputs = [], 0, None, {}
-        self.came, self.names, self.ticket_seq = 0.0, Names(), 0
+        self.came, self.names, self.notices, self.ticket_seq = 0.0, Names(), Notices(), 0
         self.events_oldest, self.events_early = 1, {}       # of the server: not received; by number, bytes
         self.rebind()
 
@@ -630,6 +632,7 @@ class Client:
         need(isinstance(w[10], bytes) and len(w[10]) == 16, "reset_token")
         need(isinstance(w[12], bytes) and not any(w[12]), "zeros")
         self.welcome, self.rate, self.own, self.reset_token, self.resumed = w, w[1], w[9], w[10], w[11]
+        self.notices.begin(self.resumed)
         self.history, self.future, self.refused_before = w[4], w[5], max(0, w[7] - w[6])
         self.head, self.due = w[7], time.monotonic() - w[8] / 1e6
         if self.game:
@@ -757,6 +760,10 @@ class Client:
             names = read_names(m, self.welcome[2])
             need(names is not None, "NAMES")
             return lambda: self.names.take(seq, names)
+        if kind == NOTICE:
+            notice = read_notice(m)
+            need(notice is not None, "NOTICE")
+            return lambda: self.notices.take(*notice)
         if kind == DIFFERS:
             need(read_differs(self.reader, m) is not None, "DIFFERS")
             return lambda: None

@@ -2,7 +2,7 @@
 import re
 from hcast import document
 
-HEADERS = ("proto/limits.h", "include/hindcast/connection.h", "include/hindcast/credential.h", "include/hindcast/game.h",
+HEADERS = ("proto/limits.h", "include/hindcast/connection.h", "include/hindcast/credential.h", "include/hindcast/game.h", "include/hindcast/notice.h",
            "include/hindcast/timeline.h", "common/timeline.h", "common/unit.h", "common/extrapolate.h")
 UNITS = {"ms": 1000, "s": 10**6, "min": 60 * 10**6, "h": 3600 * 10**6}
 
@@ -41,6 +41,7 @@ LIMITS = {
     "events on the way": "RELIABLE_WINDOW RELIABLE_BYTES_MAX",
     "unreliable messages": "UNRELIABLE_EACH MESSAGE_SIZE_MAX",
     "names in a NAMES": "NAMES_EACH None",
+    "bytes of the address": "NOTICE_WHERE_MAX NOTICE_TEXT_MAX",
     "COMPAREs that a server": "COMPARES_MAX DIFFERS_BYTES",
     "matches of a server": "MATCH_MAX",
     "COOKIEs": "COOKIES",
@@ -77,7 +78,7 @@ TIMES = {
     "a client received this lately": "CONNECTED_US",
     "a ticket is valid": "TICKET_LIFE_S TICKET_RENEW_US TICKET_RESEND_US",
     "a session lingers": "RECONNECT_US SESSION_LIFE_S",
-    "from one NAMES": "NAMES_US NAMES_RESEND_US",
+    "from one NAMES": "NAMES_US NAMES_RESEND_US NOTICE_RESEND_US",
     "the limits of a connected client": "FLOOD_US",
     "a report of the margin": "MARGIN_WINDOW_US MARGIN_REPORT_US",
     "a larger body": "PATH_WIDEN_US",

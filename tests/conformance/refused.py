@@ -91,8 +91,9 @@ def malformed_messages():
     for _ in range(8):
         deep = b"\x91" + deep
     events, names = lambda *values: pack([RELIABLE, *values]), lambda *values: pack([NAMES, *values])
+    notice = lambda *values: pack([NOTICE, *values])
     return [
-        ("a body that ends within a message", b"\x93\x70\x01"),
+        ("a body that ends within a message", b"\x93\x71\x01"),
         ("a message that is no array", b"\xc0"),
         ("an empty array", b"\x90"),
         ("a message without a type", b"\x91\xc0"),
@@ -100,12 +101,12 @@ def malformed_messages():
         ("an unknown type below 112", b"\x91\x6f"),
         ("type 0", b"\x91\x00"),
         ("a type twice", pack([UNRELIABLE, b"a"]) + pack([UNRELIABLE, b"b"])),
-        ("a map", b"\x92\x70\x81\x01\x02"),
-        ("a float", b"\x92\x70\xca\x3f\x80\x00\x00"),
-        ("an extension", b"\x92\x70\xd4\x01\x00"),
-        ("a length of 32 bits", b"\x92\x70\xc6\x00\x00\x00\x01\x00"),
-        ("a string that is not UTF-8", b"\x92\x70\xa1\xff"),
-        ("arrays nested 9 deep", b"\x92\x70" + deep),
+        ("a map", b"\x92\x71\x81\x01\x02"),
+        ("a float", b"\x92\x71\xca\x3f\x80\x00\x00"),
+        ("an extension", b"\x92\x71\xd4\x01\x00"),
+        ("a length of 32 bits", b"\x92\x71\xc6\x00\x00\x00\x01\x00"),
+        ("a string that is not UTF-8", b"\x92\x71\xa1\xff"),
+        ("arrays nested 9 deep", b"\x92\x71" + deep),
         ("a WELCOME in DATA", pack([WELCOME, RATE, PLAYERS, 9, 64, 64, 64, TICK, 0, [OWN], bytes(16), 0, b""])),
         ("an INPUT of a server", pack([INPUT, TICK, 0, 0, 0, 0, 0, b""])),
         ("a PATH_RESPONSE of a server", pack([RESPONSE, bytes(8)])),
@@ -151,6 +152,15 @@ def malformed_messages():
         ("a DIFFERS with a presence of 3", pack([DIFFERS, 108, 0, b"\3"])),
         ("a DIFFERS that ends within an entity", pack([DIFFERS, 108, 0, b"\2\0\0\0"])),
         ("a DIFFERS with an entity too many", pack([DIFFERS, 108, 0, b"\1\1"])),
+        ("a NOTICE of number 0", notice(0, 1, 0, b"", b"a")),
+        ("a NOTICE of kind 0", notice(1, 0, 0, b"", b"a")),
+        ("a NOTICE of 86401 seconds", notice(1, 2, 86401, b"", b"")),
+        ("a NOTICE with a space in its address", notice(1, 2, 0, b"example.net 40000", b"")),
+        ("a NOTICE with an address of 101 bytes", notice(1, 2, 0, b"a" * 101, b"")),
+        ("a NOTICE with a control character", notice(1, 1, 0, b"", b"\x1b[2J")),
+        ("a NOTICE with a text of 201 bytes", notice(1, 1, 0, b"", b"a" * 201)),
+        ("a NOTICE without a text", notice(1, 1, 0, b"")),
+        ("a NOTICE with a value too many", notice(1, 1, 0, b"", b"a", 0)),
         ("a name with a bidirectional control", names(0, 5, "a\u202eb".encode())),
     ]
 
@@ -165,4 +175,5 @@ def bodies(w):
         "well_formed": [
             pack([SNAPSHOT, next_snapshot(w).bytes()]), pack([CHALLENGE, bytes(8)]), pack([DIFFERS, 108, 1, b"\1"]),
             pack([RELIABLE, 4, b"a", 3, bytes(255)]),
-            pack([UNRELIABLE] + [b"a"] * 16), pack([NAMES, 0, 5, b"a" * 32, 2, NO_TICK - 1, b"b"]), b"\x92\x70" + b"\x91" * 7 + b"\xc0", b""]}
+            pack([UNRELIABLE] + [b"a"] * 16), pack([NAMES, 0, 5, b"a" * 32, 2, NO_TICK - 1, b"b"]),
+            pack([NOTICE, 8, 255, 0, b"a" * 100, b"a" * 200]), b"\x92\x71" + b"\x91" * 7 + b"\xc0", b""]}

@@ -120,12 +120,14 @@ class Session:
                          (104, 5, NOTHING, pickup(104, 0))]))
         self.from_client(self.inputs(107, 900, ASIDE, AIMED), [RESPONSE, fix(8, 50)])
         self.from_server([RELIABLE, 1, b"one", 1, b"three"], [UNRELIABLE, b"now", b"or never"],
-                         [112, b"of a later version", [-1, None]], snapshot=w.snapshot(
+                         [113, b"of a later version", [-1, None]], snapshot=w.snapshot(
             108, 107, 44, 106, [106], base=106, how=LINEAR, margin=(2, -67, 40), units={
                 0: (AGAIN, referee(107, 6996)), 1: (AGAIN, runner(107, 3272, shot(5), [3290, 1420, 2, 64, 9], 70, SHOT, 1)),
                 2: (AGAIN, shooter(107, 3206, 3780, 400, 400, 12, ASIDE, 1, 80)), 4: (2, pickup(107, 0))},
             corrections=[(106, 2, (103, False), shooter(106, 3200, 3773, 0, 400, 9, DOWN, 2, 80)),
                          (104, 1, (106, True), runner(104, 3351, shot(8), [3322, 1408, 0, 64, 12], inp=LEFT, age=2))]))
+        self.from_server([NOTICE, 7, 2, 60, b"example.net:40000", "Wartung, 5 \u20ac".encode()])
+        self.from_server([NOTICE, 7, 2, 59, b"example.net:40000", "Wartung, 5 \u20ac".encode()])
         self.from_server([RELIABLE, 2, b"two"], [NAMES, 0, 91, "J\u00fcrgen".encode(), OWN, 103, b"Ann"])
         self.from_client(self.inputs(108, 100, AIMED))
         return self

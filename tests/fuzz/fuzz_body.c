@@ -8,6 +8,7 @@
 #include "proto/reliable.h"
 #include "proto/game_events.h"
 #include "proto/message.h"
+#include "proto/notice.h"
 #include "proto/snapshot.h"
 
 #include <string.h>
@@ -211,6 +212,20 @@ static void check_skipped(const struct hc_body *body, const uint8_t *data, size_
                   longer.ends[i] == body->ends[i] + 2);
 }
 
+/// A notice that is read can be shown and, unless its kind is a later version's, sent again.
+static void read_notice(const struct hc_body *body) {
+    uint32_t number;
+    struct hc_notice notice;
+    char line[HC_NOTICE_LINE_SIZE];
+    if (hc_notice_get(body, &number, &notice) != HC_OK)
+        return;
+    HC_ASSERT(number >= 1 && strlen(hc_notice_line(&notice, line)) < sizeof line);
+    for (const char *at = line; *at != '\0'; at++)
+        HC_ASSERT((unsigned char)*at >= ' ' && *at != 0x7f);
+    const char *fault = hc_notice_check(&notice);
+    HC_ASSERT(fault == NULL || notice.kind == HC_NOTICE_OPERATOR || notice.kind > HC_NOTICE_RESTARTING);
+}
+
 /// Reads a question where worlds differ, and an answer with all its entities.
 static void read_compare(const struct hc_body *body, const struct hc_world *world) {
     struct hc_compare compare;
@@ -259,6 +274,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         (void)hc_message_get_ticket(&body, &ticket);
         (void)hc_message_get_path(&body, path);
         read_names(&body);
+        read_notice(&body);
         if (body.type == HC_MESSAGE_RELIABLE)
             read_events(&body);
         if (body.type == HC_MESSAGE_UNRELIABLE)

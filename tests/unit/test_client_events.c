@@ -36,6 +36,23 @@ START_TEST(joins_leaves_and_names_leave_places_to_the_rest_and_the_rest_one_to_t
 }
 END_TEST
 
+START_TEST(of_notices_that_nobody_reads_the_oldest_wait_and_one_that_was_read_stays) {
+    struct hc_client_event event;
+    struct hc_notice notice = {.kind = HC_NOTICE_OPERATOR};
+    for (unsigned i = 0; i < HC_CL_NOTICES + 3; i++) {
+        notice.seconds = i;
+        ck_assert(hc_cl_events_put_notice(&events, &notice) == (i < HC_CL_NOTICES));
+    }
+    for (unsigned i = 0; i < 5 * HC_CL_NOTICES; i++) {
+        ck_assert(hc_cl_events_next(&events, &event));
+        ck_assert_int_eq(event.kind, HC_CLIENT_EVENT_NOTICE);
+        notice.seconds = HC_CL_NOTICES + i;
+        ck_assert(hc_cl_events_put_notice(&events, &notice));
+        ck_assert_uint_eq(event.notice->seconds, i);
+    }
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("client_events");
     TCase *tests = tcase_create("client_events");
@@ -43,6 +60,7 @@ int main(void) {
     tcase_add_test(tests, events_come_in_their_order);
     tcase_add_test(tests,
                    joins_leaves_and_names_leave_places_to_the_rest_and_the_rest_one_to_the_last);
+    tcase_add_test(tests, of_notices_that_nobody_reads_the_oldest_wait_and_one_that_was_read_stays);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -209,6 +209,15 @@ START_TEST(client_reads_the_recorded_connection_as_the_standard_does) {
         ck_assert_mem_eq(message, words[i], size);
     }
     ck_assert_str_eq(hc_client_player_name(client, 0), "J\u00fcrgen");
+    ck_assert_uint_eq(stats->notices, 1); // it was sent twice
+    struct hc_client_event event;
+    do
+        ck_assert(hc_client_poll_event(client, &event));
+    while (event.kind != HC_CLIENT_EVENT_NOTICE);
+    ck_assert_int_eq(event.notice->kind, HC_NOTICE_ENDING);
+    ck_assert_uint_eq(event.notice->seconds, 60);
+    ck_assert_str_eq(event.notice->where, "example.net:40000");
+    ck_assert_str_eq(event.notice->text, "Wartung, 5 \u20ac");
 }
 END_TEST
 

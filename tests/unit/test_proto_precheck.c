@@ -210,22 +210,22 @@ START_TEST(messages_of_later_versions_are_skipped_if_they_are_well_formed) {
         struct sample sample;
         enum hc_message_type types[3];
     } cases[] = {
-        {{BYTES(0x91, 112)}, {HC_MESSAGE_END}},
+        {{BYTES(0x91, 113)}, {HC_MESSAGE_END}},
         {{BYTES(0x91, 127, 0x93, 3, 7, 8)}, {HC_MESSAGE_SNAPSHOT}},
-        {{BYTES(0x93, 112, 0x91, 0xc0, 0xc4, 1, 0, 0x91, 112, 0x91, 5, 0x92, 120, 9, 0x91, 8)},
+        {{BYTES(0x93, 113, 0x91, 0xc0, 0xc4, 1, 0, 0x91, 113, 0x91, 5, 0x92, 120, 9, 0x91, 8)},
          {HC_MESSAGE_TICKET, HC_MESSAGE_RELIABLE}},
-        {{BYTES(0x91, 112, 0x92, 4, 1, 0x91, 113)}, {HC_MESSAGE_CLOSE}}, // CLOSE is still alone
-        {{BYTES(0x91, 1, 0xdc, 0, 2, 112, 0xc3)}, {HC_MESSAGE_WELCOME}},
+        {{BYTES(0x91, 113, 0x92, 4, 1, 0x91, 114)}, {HC_MESSAGE_CLOSE}}, // CLOSE is still alone
+        {{BYTES(0x91, 1, 0xdc, 0, 2, 113, 0xc3)}, {HC_MESSAGE_WELCOME}},
     };
     const struct sample refused[] = {
         {BYTES(0x91, 111)},
-        {BYTES(0x91, 0xcc, 112)},             // a long form
+        {BYTES(0x91, 0xcc, 113)},             // a long form
         {BYTES(0x91, 0xcc, 128)},             // not of one byte
         {BYTES(0x91, 0xe0)},                  // negative
-        {BYTES(0x92, 112)},                   // a value is missing
-        {BYTES(0x92, 112, 0x80)},             // a map
-        {BYTES(0x91, 3, 0x91, 112, 0x91, 3)}, // two SNAPSHOTs still
-        {BYTES(0x91, 4, 0x91, 112, 0x91, 3)}, // beside CLOSE
+        {BYTES(0x92, 113)},                   // a value is missing
+        {BYTES(0x92, 113, 0x80)},             // a map
+        {BYTES(0x91, 3, 0x91, 113, 0x91, 3)}, // two SNAPSHOTs still
+        {BYTES(0x91, 4, 0x91, 113, 0x91, 3)}, // beside CLOSE
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct sample *sample = &cases[i].sample;
