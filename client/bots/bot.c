@@ -12,8 +12,10 @@
 #include <time.h>
 
 enum {
-    MESSAGES_MAX = 8,   ///< lines of each kind about single clients
-    FRESH_US = 1000000, ///< a client that received a datagram this recently is not cut off
+    MESSAGES_MAX = 8,    ///< lines of each kind about single clients
+    NOTICES_MAX = 100,   ///< notices that are printed
+    AGAIN_US = 10000000, ///< another client has the same notice so much later: it was said again
+    FRESH_US = 1000000,  ///< a client that received a datagram this recently is not cut off
 };
 
 /// Prints a line about a client; at most MESSAGES_MAX of each kind.
@@ -144,6 +146,32 @@ static void on_desync(struct hc_cl_bot *bot, const struct hc_difference *differe
                bot->bots->config->server_name, text);
 }
 
+/// Whether another bot has had the notice a moment ago. This bot has each notice once.
+static bool is_known(const struct hc_cl_bot *bot, const struct hc_notice *notice, uint64_t now) {
+    for (unsigned i = 0; i < HC_CL_BOT_NOTICES; i++) {
+        const struct hc_cl_bot_notice *known = &bot->bots->notices[i];
+        if (known->kind == notice->kind && strcmp(known->text, notice->text) == 0 &&
+            known->number != bot->number && hc_since(known->since_us, now) < AGAIN_US)
+            return true;
+    }
+    return false;
+}
+
+/// Prints a notice of the server, once for all bots that have it.
+static void print_notice(const struct hc_cl_bot *bot, const struct hc_notice *notice,
+                         uint64_t now) {
+    struct hc_cl_bots *bots = bot->bots;
+    char line[HC_NOTICE_LINE_SIZE];
+    if (is_known(bot, notice, now) || bots->notice_count >= NOTICES_MAX)
+        return;
+    struct hc_cl_bot_notice *printed = &bots->notices[bots->notice_count++ % HC_CL_BOT_NOTICES];
+    *printed =
+        (struct hc_cl_bot_notice){.kind = notice->kind, .number = bot->number, .since_us = now};
+    memcpy(printed->text, notice->text, sizeof(printed->text));
+    fprintf(stderr, "%s%s: %s: %s\n", bots->terminal ? "\r\033[K" : "", bots->config->program,
+            bots->config->server_name, hc_notice_line(notice, line));
+}
+
 /// Records the delays in effect.
 static void record_delays(const struct hc_cl_bot *bot) {
     struct hc_client_recent recent;
@@ -169,6 +197,9 @@ static void on_event(void *owner, const struct hc_client_event *event, uint64_t 
         if (bots->config->announces)
             print_line(bot, HC_CL_BOT_PLAYS, "plays on %s as player %u", bots->config->server_name,
                        hc_client_player(bot->runner.client, 0));
+        break;
+    case HC_CLIENT_EVENT_NOTICE:
+        print_notice(bot, event->notice, now);
         break;
     case HC_CLIENT_EVENT_LOST:
         print_line(bot, HC_CL_BOT_LOST, "has lost its connection: %s",

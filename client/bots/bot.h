@@ -18,6 +18,16 @@ enum hc_cl_bot_line {
     HC_CL_BOT_LINES
 };
 
+enum { HC_CL_BOT_NOTICES = 8 };
+
+/// A notice that was printed, and the bot that had it first.
+struct hc_cl_bot_notice {
+    char text[HC_NOTICE_TEXT_MAX + 1]; ///< The seconds of the others may be less by now.
+    enum hc_notice_kind kind;
+    uint32_t number; ///< of the bot
+    uint64_t since_us;
+};
+
 /// The common part of the bots of a fleet.
 struct hc_cl_bots {
     const struct hc_cl_fleet_config *config;
@@ -26,6 +36,8 @@ struct hc_cl_bots {
     uint64_t late_us;                ///< longest lateness since the last progress
     bool terminal;                   ///< standard error may show a line of progress
     uint32_t lines[HC_CL_BOT_LINES]; ///< printed
+    struct hc_cl_bot_notice notices[HC_CL_BOT_NOTICES]; ///< the newest, a ring
+    uint32_t notice_count;                              ///< printed
 };
 
 struct hc_cl_bot {

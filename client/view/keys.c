@@ -2,7 +2,6 @@
 #include "client/view/keys.h"
 
 #include "client/view/devices.h"
-#include "client/view/font.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -63,18 +62,6 @@ unsigned hc_cl_keys_list(const struct hc_game *game, unsigned index, unsigned co
 
 // ---- Places -------------------------------------------------------------------------------------
 
-/// The bytes of `text` that are its next line of at most `most` letters: it ends before a blank if
-/// it can.
-static unsigned line_length(const char *text, int most) {
-    const char *at = text, *end = NULL;
-    for (int letters = 0; letters < most && *at != '\0'; letters++) {
-        (void)hc_cl_font_next(&at);
-        if (*at == ' ' || *at == '\0')
-            end = at;
-    }
-    return (unsigned)((end != NULL ? end : at) - text);
-}
-
 /// Breaks the rows into lines of at most `most` letters.
 static void break_lines(const struct hc_cl_keys_row *rows, unsigned count, int most,
                         struct hc_cl_keys_layout *layout) {
@@ -84,7 +71,7 @@ static void break_lines(const struct hc_cl_keys_row *rows, unsigned count, int m
         unsigned from = 0;
         do {
             from += text[from] == ' ';
-            unsigned length = line_length(text + from, most);
+            unsigned length = hc_cl_labels_line_length(text + from, most);
             layout->lines[layout->count++] = (struct hc_cl_keys_line){row, from, length};
             from += length;
         } while (text[from] != '\0' && layout->count < HC_CL_KEYS_LINES);

@@ -4,8 +4,12 @@
 #include "client/view/font.h"
 
 #include <stdio.h>
+#include <string.h>
 
-enum { BESIDE = 10 }; ///< pixels from a boxed line to the ends of its box
+enum {
+    BESIDE = 10,  ///< pixels from a boxed line to the ends of its box
+    SPACING = 14, ///< pixels of a line among others, in letters of the font's size
+};
 
 int hc_cl_labels_height(int scale) {
     return scale * HC_CL_FONT_ROWS;
@@ -13,6 +17,16 @@ int hc_cl_labels_height(int scale) {
 
 int hc_cl_labels_letters(const char *text) {
     return hc_cl_canvas_width(1, text) / hc_cl_canvas_width(1, " ");
+}
+
+unsigned hc_cl_labels_line_length(const char *text, int most) {
+    const char *at = text, *end = NULL;
+    for (int letters = 0; letters < most && *at != '\0'; letters++) {
+        (void)hc_cl_font_next(&at);
+        if (*at == ' ' || *at == '\0')
+            end = at;
+    }
+    return (unsigned)((end != NULL ? end : at) - text);
 }
 
 static struct hc_cl_label *add(struct hc_cl_labels *labels, SDL_Rect place, uint32_t colour) {
@@ -84,6 +98,53 @@ void hc_cl_labels_boxed_line(struct hc_cl_labels *labels, SDL_Rect room, int sca
     inner.w = width;
     hc_cl_labels_box(labels, (SDL_Rect){inner.x - BESIDE, room.y, width + 2 * BESIDE, room.h}, box);
     hc_cl_labels_line(labels, inner, scale, text, colour);
+}
+
+/// Writes the next line of a text to `line`, of at most `most` letters, and goes on to the one
+/// after it. False: the text is at its end.
+static bool next_line(const char **text, int most, char line[static HC_CL_LABEL_TEXT]) {
+    *text += strspn(*text, " ");
+    unsigned length = hc_cl_labels_line_length(*text, most);
+    while (length >= HC_CL_LABEL_TEXT) // letters of several bytes
+        length = hc_cl_labels_line_length(*text, --most);
+    snprintf(line, HC_CL_LABEL_TEXT, "%.*s", (int)length, *text);
+    *text += length;
+    return length > 0;
+}
+
+static int count_lines(const char *text, int most) {
+    char line[HC_CL_LABEL_TEXT];
+    int count = 0;
+    while (next_line(&text, most, line))
+        count++;
+    return count;
+}
+
+int hc_cl_labels_boxed_lines(struct hc_cl_labels *labels, SDL_Rect room, int scale_max,
+                             const char *text, uint32_t colour, uint32_t box) {
+    char line[HC_CL_LABEL_TEXT];
+    const int wide = room.w - 2 * BESIDE;
+    int scale = scale_max, count = 0;
+    for (; scale > 1; scale--) {
+        count = count_lines(text, wide / hc_cl_canvas_width(scale, " "));
+        if (count > 0 && count * SPACING * scale <= room.h)
+            break;
+    }
+    int most = wide / hc_cl_canvas_width(scale, " "), height = SPACING * scale;
+    if (scale == 1)
+        count = count_lines(text, most);
+    count = SDL_min(count, room.h / height);
+    if (count <= 0)
+        return 0;
+    hc_cl_labels_box(labels, (SDL_Rect){room.x, room.y, room.w, count * height}, box);
+    for (int i = 0; i < count && next_line(&text, most, line); i++) {
+        SDL_Rect place = {room.x + BESIDE, room.y + i * height, wide, height};
+        bool whole = i + 1 < count || *(text + strspn(text, " ")) == '\0';
+        if (!whole && strlen(line) > 2)
+            memcpy(line + strlen(line) - 2, "..", 2);
+        hc_cl_labels_line(labels, place, scale, line, colour);
+    }
+    return count * height;
 }
 
 void hc_cl_labels_draw(const struct hc_cl_labels *labels, const struct hc_cl_canvas *canvas) {

@@ -39,11 +39,21 @@ void hc_cl_labels_line(struct hc_cl_labels *labels, SDL_Rect room, int scale_max
 void hc_cl_labels_boxed_line(struct hc_cl_labels *labels, SDL_Rect room, int scale_max,
                              const char *text, uint32_t colour, uint32_t box);
 
+/// Adds a text in as many lines as it needs, cut where `room` ends, in a box of the colour `box`
+/// that is as wide as `room`: in the largest letters up to `scale_max` with which it fits, or in
+/// the smallest ones. Returns the height of the box; 0: there is no room for a line.
+int hc_cl_labels_boxed_lines(struct hc_cl_labels *labels, SDL_Rect room, int scale_max,
+                             const char *text, uint32_t colour, uint32_t box);
+
 /// Draws all.
 void hc_cl_labels_draw(const struct hc_cl_labels *labels, const struct hc_cl_canvas *canvas);
 
 /// The height of a letter.
 int hc_cl_labels_height(int scale);
+
+/// The bytes of `text` that are its next line of at most `most` letters: it ends before a blank if
+/// it can.
+unsigned hc_cl_labels_line_length(const char *text, int most);
 
 /// The number of letters of a text.
 int hc_cl_labels_letters(const char *text);

@@ -27,10 +27,13 @@ static void explain(struct hc_cl_pane *pane, const struct hc_client_event *event
 static void on_event(void *owner, const struct hc_client_event *event, uint64_t now_us) {
     struct hc_cl_pane *pane = owner;
     char text[HC_DIFFERENCE_TEXT_MAX];
-    (void)now_us;
     switch (event->kind) {
     case HC_CLIENT_EVENT_LOST:
         pane->restarts = event->loss == HC_CLIENT_LOSS_RESTART;
+        break;
+    case HC_CLIENT_EVENT_NOTICE:
+        (void)hc_notice_line(event->notice, pane->server_notice);
+        pane->server_notice_us = now_us;
         break;
     case HC_CLIENT_EVENT_DESYNC:
         snprintf(pane->why, sizeof(pane->why), "NOT OK: another world than the server's: %s",

@@ -16,6 +16,8 @@ struct hc_cl_pane {
     bool has_closed;             ///< the client is closed, and `why` is a sentence
     bool restarts;               ///< the newest loss was by a restart of the server
     char why[HC_DIFFERENCE_TEXT_MAX + 64];
+    char server_notice[HC_NOTICE_LINE_SIZE]; ///< the newest notice of the server; empty: none
+    uint64_t server_notice_us;               ///< when it came
 };
 
 /// The parts of a pane.

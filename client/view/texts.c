@@ -60,6 +60,11 @@ void hc_cl_texts_place(const struct hc_cl_texts_wish *wish, struct hc_cl_labels 
     if (wish->notice != NULL)
         hc_cl_labels_boxed_line(labels, line, scale, wish->notice, TEXT, NOTICE);
     top += line.h + AROUND;
+    if (wish->server_notice != NULL) {
+        SDL_Rect half = {AROUND, top, wish->width - 2 * AROUND, (wish->height - top) / 2};
+        int used = hc_cl_labels_boxed_lines(labels, half, scale, wish->server_notice, TEXT, NOTICE);
+        top += used > 0 ? used + AROUND : 0;
+    }
     SDL_Rect room = {AROUND, top, wish->width - 2 * AROUND, wish->height - AROUND - top};
     if (room.w <= 0 || room.h <= 0)
         return;

@@ -1,4 +1,5 @@
-/// The texts over a pane: title, notice, list of keys and figures, none of them over another.
+/// The texts over a pane: title, notice, words of the server, list of keys and figures, none of
+/// them over another.
 #pragma once
 
 #include "client/view/keys.h"
@@ -9,6 +10,7 @@ struct hc_cl_texts_wish {
     int width, height;                  ///< of the pane, pixels
     const char *title;                  ///< the conditions of the link
     const char *notice;                 ///< a sentence below the title; NULL: none
+    const char *server_notice;          ///< what the server tells its players; NULL: nothing
     bool marked;                        ///< The pane has the keys, and not the other one.
     const struct hc_cl_figure *figures; ///< [HC_CL_FIGURE_COUNT] NULL: hidden
     const struct hc_cl_keys_row *keys;  ///< [key_count] NULL: hidden

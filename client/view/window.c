@@ -240,6 +240,13 @@ static const char *notice_of(const struct hc_cl_window_pane *pane, uint64_t now_
     return waits_for(&pane->client);
 }
 
+/// The notice that the server has sent a moment ago; NULL: none.
+static const char *server_notice_of(const struct hc_cl_pane *pane, uint64_t now_us) {
+    bool shows = pane->server_notice[0] != '\0' &&
+                 hc_since(pane->server_notice_us, now_us) < HC_CL_WINDOW_SERVER_NOTICE_US;
+    return shows ? pane->server_notice : NULL;
+}
+
 /// Draws the texts over a pane.
 static void draw_texts(struct hc_cl_window *window, unsigned index, const SDL_Rect *place,
                        uint64_t now_us) {
@@ -262,6 +269,7 @@ static void draw_texts(struct hc_cl_window *window, unsigned index, const SDL_Re
                                     .height = place->h,
                                     .title = title,
                                     .notice = notice_of(pane, now_us),
+                                    .server_notice = server_notice_of(&pane->client, now_us),
                                     .marked = window->count > 1 && index == window->focus,
                                     .figures = window->overlay ? figures : NULL,
                                     .keys = window->keys ? rows : NULL};

@@ -12,7 +12,8 @@
 
 enum {
     HC_CL_WINDOW_PANES = 2,
-    HC_CL_WINDOW_NOTICE_US = 2000000, ///< time for which a change is shown
+    HC_CL_WINDOW_NOTICE_US = 2000000,         ///< time for which a change is shown
+    HC_CL_WINDOW_SERVER_NOTICE_US = 12000000, ///< time for which the words of the server are shown
 };
 
 /// A pane as it is drawn.

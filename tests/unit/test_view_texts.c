@@ -5,6 +5,7 @@
 #include "hindcast/rng.h"
 #include "tests/run_suite.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { WIDTH_MIN = 320, WIDTH_MAX = 3840, WIDTH_STEP = 7 };
@@ -131,6 +132,64 @@ START_TEST(no_text_leaves_its_box_or_is_over_another_at_any_size_of_a_pane) {
 }
 END_TEST
 
+/// The words of a server, of any length, with characters of one to four bytes.
+static const char *draw_words(void) {
+    static const char *const letters[] = {
+        "a", "Q", " ", "w", " ", "\xc3\xbc", "\xe2\x82\xac", "\xf0\x9f\x8e\xae"};
+    static char words[HC_NOTICE_LINE_SIZE];
+    unsigned most = hc_rng_below(&rng, 300);
+    size_t size = 0;
+    words[0] = '\0';
+    while (size < most)
+        size += (size_t)snprintf(words + size, sizeof words - size, "%s",
+                                 letters[hc_rng_below(&rng, 8)]);
+    return words;
+}
+
+START_TEST(the_words_of_a_server_stand_in_their_box_at_any_size_of_a_pane) {
+    for (int width = 1; width <= WIDTH_MAX; width += width < WIDTH_MIN ? 3 : 11)
+        for (unsigned which = 0; which < 4; which++) {
+            struct hc_cl_texts_wish wish = {.width = width,
+                                            .height = 1 + (int)hc_rng_below(&rng, 1200),
+                                            .title = "no simulated link",
+                                            .server_notice = draw_words(),
+                                            .figures = which % 2 > 0 ? figures : NULL,
+                                            .keys = which > 1 ? rows : NULL};
+            wish.key_count = hc_cl_keys_list(&hc_arena, 0, 1, rows);
+            draw_figures();
+            hc_cl_texts_place(&wish, &labels, &overlay);
+            check_labels(&wish);
+        }
+}
+END_TEST
+
+/// The letters of a text without its spaces, of which some end a line.
+static size_t letters_of(const char *text) {
+    size_t count = 0;
+    for (; *text != '\0'; text++)
+        count += *text != ' ';
+    return count;
+}
+
+START_TEST(the_longest_words_of_a_server_stand_whole_in_a_pane_of_320_pixels) {
+    struct hc_notice notice = {.kind = HC_NOTICE_ENDING, .seconds = 86400};
+    char line[HC_NOTICE_LINE_SIZE];
+    memset(notice.where, 'w', HC_NOTICE_WHERE_MAX);
+    memset(notice.text, 't', HC_NOTICE_TEXT_MAX);
+    size_t left = 0;
+    struct hc_cl_texts_wish wish = {
+        .width = 320, .height = 320, .title = "", .server_notice = hc_notice_line(&notice, line)};
+    hc_cl_texts_place(&wish, &labels, &overlay);
+    check_labels(&wish);
+    for (unsigned i = 0; i < labels.count; i++) {
+        ck_assert_int_le(labels.at[i].place.x + labels.at[i].place.w, 320);
+        if (labels.at[i].scale > 0 && strcmp(labels.at[i].text, "F2: keys") != 0)
+            left += letters_of(labels.at[i].text);
+    }
+    ck_assert_uint_eq(left, letters_of(line));
+}
+END_TEST
+
 START_TEST(tiny_panes_show_as_much_as_has_room) {
     for (int width = 1; width < WIDTH_MIN; width += 3)
         for (int height = 1; height < 300; height += 13) {
@@ -216,6 +275,8 @@ int main(void) {
     suite_add_tcase(suite, tests);
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, no_text_leaves_its_box_or_is_over_another_at_any_size_of_a_pane);
+    tcase_add_test(tests, the_words_of_a_server_stand_in_their_box_at_any_size_of_a_pane);
+    tcase_add_test(tests, the_longest_words_of_a_server_stand_whole_in_a_pane_of_320_pixels);
     tcase_add_test(tests, tiny_panes_show_as_much_as_has_room);
     tcase_add_test(tests, usual_panes_show_all_figures_and_all_keys);
     tcase_add_test(tests, larger_panes_have_larger_letters_and_narrow_ones_no_bars);
