@@ -106,10 +106,8 @@ static void wide_body_acked(void *owner, uint32_t seq) {
 /// The parts that datagrams carry until they are acked or lost, besides messages. A snapshot
 /// settles its items, lists and listed ticks by its place in the sent log.
 static const struct hc_carried carried[] = {
-    {snapshot_acked, snapshot_lost},
-    {names_acked, names_lost},
-    {notice_acked, notice_lost},
-    {ticket_acked, NULL},
+    {snapshot_acked, snapshot_lost}, {names_acked, names_lost},
+    {notice_acked, notice_lost},     {ticket_acked, NULL},
     {wide_body_acked, NULL},
 };
 

@@ -9,6 +9,7 @@
 #include "server/daemon/activation.h"
 #include "server/daemon/admin_address.h"
 #include "server/daemon/admin_commands.h"
+#include "server/daemon/admin_notice.h"
 #include "server/daemon/admin_password.h"
 #include "server/daemon/ban_file.h"
 #include "server/daemon/http.h"
@@ -37,7 +38,7 @@ enum {
     UNSENT_MAX = 1 << 24, ///< bytes of answers that all readers together may leave unread
     SLOW_MS = 5000,       ///< a slower change of a file is logged
     ADDRESS_MAX = 160,
-    DRAIN_MAX_S = 86400,
+    WHY_MAX = 160,
 };
 
 /// A request that waits for the workers or for a file.
@@ -46,7 +47,9 @@ struct waiting {
     bool used;
     enum hc_sv_admin_command_id id;
     uint64_t value;
-    bool runs; ///< of a ban: the file is being changed
+    uint16_t match;           ///< where a user is told something; 0: wherever it plays
+    struct hc_notice *notice; ///< that a user is told; owned, else NULL
+    bool runs;                ///< of a ban: the file is being changed
 };
 
 /// A text that was made, and when.
@@ -71,7 +74,10 @@ struct hc_sv_admin {
     struct event *due;             ///< kicks ask the workers for their clients
     struct text metrics, status;
     struct hc_sv_match_counts *counts; ///< [matches] memory for the metrics
-    bool made_socket;                  ///< the file of the Unix socket is this one's
+    /// Of the request that is being answered, in the order of its command.
+    struct hc_sv_http_parameter given[HC_SV_ADMIN_PARAMETERS];
+    struct hc_sv_admin_parameter parameters[HC_SV_ADMIN_PARAMETERS]; ///< of that command
+    bool made_socket; ///< the file of the Unix socket is this one's
     struct stat socket;
 };
 
@@ -177,21 +183,21 @@ static bool waits(void *context, const struct bufferevent *connection) {
     return false;
 }
 
-/// Lets a request wait. False: too many do, and it is answered.
-static bool begin_waiting(struct hc_sv_admin *admin, struct evhttp_request *request,
-                          enum hc_sv_admin_command_id id, uint64_t value) {
+/// Lets a request wait. NULL: too many do, and it is answered.
+static struct waiting *begin_waiting(struct hc_sv_admin *admin, struct evhttp_request *request,
+                                     enum hc_sv_admin_command_id id, uint64_t value) {
     unsigned i = 0;
     while (i < WAITING_MAX && admin->waiting[i].used)
         i++;
     if (i == WAITING_MAX) {
         hc_sv_http_reply(request, HTTP_SERVUNAVAIL, "too many requests wait");
-        return false;
+        return NULL;
     }
     admin->waiting[i] =
         (struct waiting){.request = request, .used = true, .id = id, .value = value};
     evhttp_connection_set_closecb(evhttp_request_get_connection(request), on_gone,
                                   &admin->waiting[i]);
-    return true;
+    return &admin->waiting[i];
 }
 
 /// Frees the place of a request; returns the request, or NULL.
@@ -199,6 +205,7 @@ static struct evhttp_request *end_waiting(struct waiting *waiting) {
     struct evhttp_request *request = waiting->request;
     if (request != NULL)
         evhttp_connection_set_closecb(evhttp_request_get_connection(request), NULL, NULL);
+    free(waiting->notice);
     *waiting = (struct waiting){.used = false};
     return request;
 }
@@ -220,13 +227,26 @@ static void make_status(struct hc_sv_admin *admin) {
         renew(&admin->status, (struct text){.bytes = bytes, .size = strlen(bytes)});
 }
 
-/// Orders to kick the clients of a user. Returns how many it has; `*full`: a mailbox has no room;
-/// `*unknown`: the clients of some match are not known.
-static unsigned kick(struct hc_sv_admin *admin, uint64_t user, bool *full, bool *unknown) {
+/// Gives the order that waits, about a client of a match; false: the mailbox has no room.
+static bool order(const struct waiting *waiting, struct hc_sv_mailbox *box, uint16_t match,
+                  uint32_t cid) {
+    if (waiting->notice == NULL)
+        return hc_sv_mailbox_kick(box, &(struct hc_sv_kick){.match = match, .cid = cid});
+    const struct hc_sv_announcement announcement = {
+        .match = match, .cid = cid, .notice = *waiting->notice};
+    return hc_sv_mailbox_announce(box, &announcement);
+}
+
+/// Gives the order that waits for the clients of a user. Returns how many it has; `*full`: a
+/// mailbox has no room; `*unknown`: the clients of some match are not known.
+static unsigned order_all(struct hc_sv_admin *admin, const struct waiting *waiting, bool *full,
+                          bool *unknown) {
     const struct hc_sv_control *control = admin->control;
     unsigned found = 0;
     *full = *unknown = false;
     for (unsigned number = 1; number <= control->options->matches; number++) {
+        if (waiting->match != 0 && waiting->match != number)
+            continue;
         const struct hc_sv_match *match = hc_sv_worker_match(control->workers, number);
         unsigned worker = hc_sv_worker_of(number, control->options->workers);
         if (!hc_sv_control_has_published(control, worker) ||
@@ -236,27 +256,28 @@ static unsigned kick(struct hc_sv_admin *admin, uint64_t user, bool *full, bool 
         }
         for (uint32_t i = 0; i < match->listed_count; i++) {
             const struct hc_server_session *session = &match->listed[i].session;
-            const struct hc_sv_kick order = {.match = (uint16_t)number, .cid = session->cid};
-            if (session->client_id != user)
+            if (session->client_id != waiting->value)
                 continue;
             found++;
-            *full |= !hc_sv_mailbox_kick(&control->workers[worker].mailbox, &order);
+            *full |=
+                !order(waiting, &control->workers[worker].mailbox, (uint16_t)number, session->cid);
         }
     }
     return found;
 }
 
-static void answer_kick(struct hc_sv_admin *admin, struct waiting *waiting) {
-    bool full, unknown;
-    unsigned found = kick(admin, waiting->value, &full, &unknown);
+static void answer_order(struct hc_sv_admin *admin, struct waiting *waiting) {
+    bool full, unknown, announces = waiting->notice != NULL;
+    unsigned found = order_all(admin, waiting, &full, &unknown);
     if (found == 0 && unknown)
         reply_late(waiting, HTTP_SERVUNAVAIL, "a match does not answer, and no other has the user");
     else if (found == 0)
         reply_late(waiting, HTTP_NOTFOUND, "no such user plays");
     else if (full)
-        reply_late(waiting, HTTP_SERVUNAVAIL, "too many kicks wait");
+        reply_late(waiting, HTTP_SERVUNAVAIL,
+                   announces ? "too many notices wait" : "too many kicks wait");
     else
-        reply_late(waiting, HTTP_OK, "kicked");
+        reply_late(waiting, HTTP_OK, announces ? "said" : "kicked");
 }
 
 /// The workers have published their clients.
@@ -266,8 +287,8 @@ static void on_published(void *context) {
     make_status(admin);
     for (unsigned i = 0; i < WAITING_MAX; i++) {
         struct waiting *waiting = &admin->waiting[i];
-        if (waiting->used && waiting->id == HC_SV_ADMIN_KICK)
-            answer_kick(admin, waiting);
+        if (waiting->used && (waiting->id == HC_SV_ADMIN_KICK || waiting->id == HC_SV_ADMIN_SAY))
+            answer_order(admin, waiting);
         if (!waiting->used || waiting->id != HC_SV_ADMIN_STATUS)
             continue;
         struct evhttp_request *request = end_waiting(waiting);
@@ -280,7 +301,7 @@ static void on_status(struct hc_sv_admin *admin, struct evhttp_request *request,
     (void)none;
     if (is_fresh(&admin->status))
         reply_text(request, type_json, &admin->status);
-    else if (begin_waiting(admin, request, HC_SV_ADMIN_STATUS, 0))
+    else if (begin_waiting(admin, request, HC_SV_ADMIN_STATUS, 0) != NULL)
         hc_sv_control_ask(admin->control);
 }
 
@@ -291,16 +312,68 @@ static void on_due(evutil_socket_t descriptor, short events, void *context) {
     hc_sv_control_ask(admin->control);
 }
 
-/// A kick needs a list of clients that is newer than the request. The workers list them once in
-/// FRESH_US, however many kicks come.
-static void on_kick(struct hc_sv_admin *admin, struct evhttp_request *request, uint64_t user) {
+/// Lets the workers list their clients for an order about a user, which needs a list that is newer
+/// than the request: once in FRESH_US, however many orders come.
+static void ask_for_clients(struct hc_sv_admin *admin) {
     const struct timeval wait = hc_clock_span(FRESH_US);
-    if (!begin_waiting(admin, request, HC_SV_ADMIN_KICK, user))
-        return;
     if (!is_fresh(&admin->status))
         hc_sv_control_ask(admin->control);
     else if (!evtimer_pending(admin->due, NULL))
         evtimer_add(admin->due, &wait);
+}
+
+static void on_kick(struct hc_sv_admin *admin, struct evhttp_request *request, uint64_t user) {
+    if (begin_waiting(admin, request, HC_SV_ADMIN_KICK, user) != NULL)
+        ask_for_clients(admin);
+}
+
+// ---- Notices ------------------------------------------------------------------------------------
+
+/// Tells a user something, once it is known where it plays.
+static void say_to(struct hc_sv_admin *admin, struct evhttp_request *request, uint64_t user,
+                   uint16_t match, const struct hc_notice *notice) {
+    struct hc_notice *copy = malloc(sizeof(*copy));
+    struct waiting *waiting = NULL;
+    if (copy == NULL)
+        hc_sv_http_reply(request, HTTP_SERVUNAVAIL, "no memory");
+    else
+        waiting = begin_waiting(admin, request, HC_SV_ADMIN_SAY, user);
+    if (waiting == NULL) {
+        free(copy);
+        return;
+    }
+    *copy = *notice;
+    waiting->notice = copy;
+    waiting->match = match;
+    ask_for_clients(admin);
+}
+
+static void on_say(struct hc_sv_admin *admin, struct evhttp_request *request, uint64_t none) {
+    const struct hc_sv_http_parameter *text = &admin->given[0], *match = &admin->given[1],
+                                      *user = &admin->given[2];
+    struct hc_notice notice = {.kind = HC_NOTICE_OPERATOR};
+    char why[WHY_MAX];
+    (void)none;
+    if (!hc_sv_admin_notice_make(&notice, 0, "", text->text, why, sizeof(why))) {
+        hc_sv_http_reply(request, HTTP_BADREQUEST, why);
+        return;
+    }
+    if (match->given && (match->number < 1 || match->number > admin->control->options->matches)) {
+        hc_sv_http_reply(request, HTTP_NOTFOUND, "there is no such match");
+        return;
+    }
+    json_t *fields = json_pack("{s:s}", "text", notice.text);
+    if (match->given)
+        json_object_set_new(fields, "match", json_integer((json_int_t)match->number));
+    if (user->given)
+        json_object_set_new(fields, "user", json_integer((json_int_t)user->number));
+    hc_sv_log_event(admin->control->log, HC_SV_LOG_INFO, "notice", fields);
+    if (user->given)
+        say_to(admin, request, user->number, (uint16_t)match->number, &notice);
+    else if (hc_sv_control_announce(admin->control, (unsigned)match->number, &notice))
+        hc_sv_http_reply(request, HTTP_OK, "said");
+    else
+        hc_sv_http_reply(request, HTTP_SERVUNAVAIL, "too many notices wait");
 }
 
 // ---- Bans ---------------------------------------------------------------------------------------
@@ -371,7 +444,7 @@ static void begin_ban(struct hc_sv_admin *admin, struct evhttp_request *request,
                       enum hc_sv_admin_command_id id, uint64_t user) {
     if (admin->control->options->refused == NULL)
         hc_sv_http_reply(request, 409, no_file);
-    else if (begin_waiting(admin, request, id, user) && !admin->changes)
+    else if (begin_waiting(admin, request, id, user) != NULL && !admin->changes)
         change_file(admin);
 }
 
@@ -399,11 +472,14 @@ static void on_rate(struct hc_sv_admin *admin, struct evhttp_request *request, u
 }
 
 static void on_drain(struct hc_sv_admin *admin, struct evhttp_request *request, uint64_t seconds) {
-    if (seconds > DRAIN_MAX_S) {
-        hc_sv_http_reply(request, HTTP_BADREQUEST, "seconds must be at most 86400");
+    struct hc_notice notice = {.kind = HC_NOTICE_ENDING};
+    char why[WHY_MAX];
+    if (!hc_sv_admin_notice_make(&notice, seconds, admin->given[1].text, admin->given[2].text, why,
+                                 sizeof(why))) {
+        hc_sv_http_reply(request, HTTP_BADREQUEST, why);
         return;
     }
-    hc_sv_control_drain(admin->control, seconds);
+    hc_sv_control_drain_to(admin->control, &notice);
     hc_sv_http_reply(request, 202, "nobody is admitted, and the server ends once nobody plays");
 }
 
@@ -438,7 +514,7 @@ static answer *const answers[HC_SV_ADMIN_COMMAND_COUNT] = {
     [HC_SV_ADMIN_KICK] = on_kick,          [HC_SV_ADMIN_BAN] = on_ban,
     [HC_SV_ADMIN_UNBAN] = on_unban,        [HC_SV_ADMIN_RELOAD] = on_reload,
     [HC_SV_ADMIN_SNAPSHOT_RATE] = on_rate, [HC_SV_ADMIN_DRAIN] = on_drain,
-    [HC_SV_ADMIN_RESTART] = on_restart,
+    [HC_SV_ADMIN_RESTART] = on_restart,    [HC_SV_ADMIN_SAY] = on_say,
 };
 
 /// The command of the path; HC_SV_ADMIN_COMMAND_COUNT: there is none.
@@ -517,25 +593,33 @@ static int find_fault(struct hc_sv_admin *admin, struct evhttp_request *request,
     return !is_probe(id) && hc_sv_http_unsent(admin->http) > UNSENT_MAX ? HTTP_SERVUNAVAIL : 0;
 }
 
+/// Reads the parameters of a command from the request; false: it is answered.
+static bool read_parameters(struct hc_sv_admin *admin, struct evhttp_request *request,
+                            const struct hc_sv_admin_command *command) {
+    const struct hc_sv_http_parameters given = {
+        .count = hc_sv_admin_parameters(command, admin->parameters), .list = admin->given};
+    char why[WHY_MAX];
+    for (unsigned i = 0; i < HC_SV_ADMIN_PARAMETERS; i++)
+        admin->given[i] = (struct hc_sv_http_parameter){.name = admin->parameters[i].name,
+                                                        .is_text = admin->parameters[i].is_text,
+                                                        .optional = admin->parameters[i].optional};
+    if (given.count == 0 || hc_sv_http_read(request, &given, why, sizeof(why)))
+        return true;
+    hc_sv_http_reply(request, HTTP_BADREQUEST, why);
+    return false;
+}
+
 static void on_request(struct evhttp_request *request, void *context) {
     struct hc_sv_admin *admin = context;
     enum hc_sv_admin_command_id id = command_of(request);
     const char *why;
-    char text[80];
-    uint64_t value = 0;
     int code = find_fault(admin, request, id, &why);
     if (code != 0) {
         hc_sv_http_reply(request, code, why);
         return;
     }
-    const char *parameter = hc_sv_admin_commands[id].parameter;
-    if (parameter[0] != '\0' && !hc_sv_http_number(request, parameter, &value)) {
-        snprintf(text, sizeof(text), "the body must be %s=NUMBER, or {\"%s\": NUMBER}", parameter,
-                 parameter);
-        hc_sv_http_reply(request, HTTP_BADREQUEST, text);
-        return;
-    }
-    answers[id](admin, request, value);
+    if (read_parameters(admin, request, &hc_sv_admin_commands[id]))
+        answers[id](admin, request, admin->given[0].number);
 }
 
 // ---- Lifecycle ----------------------------------------------------------------------------------
@@ -593,9 +677,7 @@ static void log_address(struct hc_sv_admin *admin) {
 /// Reads the password; false: `why` is a sentence.
 static bool read_password(struct hc_sv_admin *admin, const char *name, char *why, size_t why_size) {
     struct hc_sv_admin_credentials credentials;
-    char place[HC_SV_OWNER_FILE_PATH_MAX];
-    const char *path = hc_sv_key_file_locate(name, place, sizeof(place));
-    if (!hc_sv_owner_file_read(&hc_sv_admin_credentials_kind, path, &credentials, why, why_size))
+    if (!hc_sv_admin_credentials_read(name, &credentials, why, why_size))
         return false;
     admin->password = hc_sv_admin_password_of(&credentials);
     return true;
@@ -662,6 +744,8 @@ void hc_sv_admin_close(struct hc_sv_admin *admin) {
     if (admin->made_socket && lstat(admin->address.path, &found) == 0 &&
         found.st_ino == admin->socket.st_ino && found.st_dev == admin->socket.st_dev)
         unlink(admin->address.path);
+    for (unsigned i = 0; i < WAITING_MAX; i++)
+        free(admin->waiting[i].notice);
     free(admin->metrics.bytes);
     free(admin->status.bytes);
     free(admin->counts);

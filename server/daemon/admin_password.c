@@ -8,10 +8,16 @@
 #include <string.h>
 #include <strings.h>
 
+static hc_sv_owner_file_parse parse;
+
+static const struct hc_sv_owner_file_kind kind = {.option = "--admin-password-file",
+                                                  .size = sizeof(struct hc_sv_admin_credentials),
+                                                  .parse = parse};
+
 static bool parse(const struct hc_sv_owner_file *file, void *out, char *why, size_t why_size) {
     struct hc_sv_admin_credentials *credentials = out;
     size_t size = strcspn(file->text, "\r\n");
-    if (!hc_sv_owner_file_is_private(file, &hc_sv_admin_credentials_kind, why, why_size))
+    if (!hc_sv_owner_file_is_private(file, &kind, why, why_size))
         return false;
     if (size < HC_SV_ADMIN_PASSWORD_MIN || size > HC_SV_ADMIN_PASSWORD_MAX ||
         file->text[size + strspn(file->text + size, "\r\n")] != '\0') {
@@ -25,10 +31,12 @@ static bool parse(const struct hc_sv_owner_file *file, void *out, char *why, siz
     return true;
 }
 
-const struct hc_sv_owner_file_kind hc_sv_admin_credentials_kind = {
-    .option = "--admin-password-file",
-    .size = sizeof(struct hc_sv_admin_credentials),
-    .parse = parse};
+bool hc_sv_admin_credentials_read(const char *name, struct hc_sv_admin_credentials *credentials,
+                                  char *why, size_t why_size) {
+    char place[HC_SV_OWNER_FILE_PATH_MAX];
+    const char *path = hc_sv_owner_file_locate(name, place, sizeof(place));
+    return hc_sv_owner_file_read(&kind, path, credentials, why, why_size);
+}
 
 static struct hc_sv_admin_password hash(const char *text, size_t size) {
     struct hc_sv_admin_password password;

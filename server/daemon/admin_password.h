@@ -18,8 +18,10 @@ struct hc_sv_admin_credentials {
     char text[sizeof("admin:") + HC_SV_ADMIN_PASSWORD_MAX];
 };
 
-/// The kind of the file, which is parsed into credentials.
-extern const struct hc_sv_owner_file_kind hc_sv_admin_credentials_kind;
+/// Reads the file, which hc_sv_owner_file_locate finds. False: it cannot be used, and `why` is a
+/// sentence.
+bool hc_sv_admin_credentials_read(const char *name, struct hc_sv_admin_credentials *credentials,
+                                  char *why, size_t why_size);
 
 /// A hash of the credentials.
 struct hc_sv_admin_password {

@@ -109,7 +109,7 @@ static int run_token(const struct command *command) {
     char why[WHY_MAX], text[HC_CREDENTIAL_TEXT_SIZE + 1];
     uint64_t protocol_id = protocol_id_of(command->game);
     char place[HC_SV_OWNER_FILE_PATH_MAX];
-    const char *path = hc_sv_key_file_locate(command->key_file, place, sizeof(place));
+    const char *path = hc_sv_owner_file_locate(command->key_file, place, sizeof(place));
     if (!hc_sv_key_file_read(path, &ring, why, sizeof(why))) {
         fprintf(stderr, "hindcastd: %s\n", why);
         return 1;

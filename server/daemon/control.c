@@ -402,17 +402,36 @@ void hc_sv_control_stop(struct hc_sv_control *control, const char *why, bool res
     end_if_over(control);
 }
 
+bool hc_sv_control_announce(struct hc_sv_control *control, unsigned number,
+                            const struct hc_notice *notice) {
+    const struct hc_sv_announcement order = {.match = (uint16_t)number, .notice = *notice};
+    bool good = true;
+    for (unsigned i = 0; i < control->options->workers; i++)
+        if (number == 0 || hc_sv_worker_of(number, control->options->workers) == i)
+            good = hc_sv_mailbox_announce(&control->workers[i].mailbox, &order) && good;
+    return good;
+}
+
 void hc_sv_control_drain(struct hc_sv_control *control, uint64_t seconds) {
+    uint64_t most = seconds < HC_NOTICE_SECONDS_MAX ? seconds : HC_NOTICE_SECONDS_MAX;
+    hc_sv_control_drain_to(
+        control, &(struct hc_notice){.kind = HC_NOTICE_ENDING, .seconds = (uint32_t)most});
+}
+
+void hc_sv_control_drain_to(struct hc_sv_control *control, const struct hc_notice *notice) {
     unsigned clients = 0;
     if (control->stopping)
         return;
     for (unsigned i = 0; i < control->options->workers; i++)
         clients += hc_sv_worker_clients(&control->workers[i]);
     atomic_store(&control->drains, true);
-    control->drained_us = hc_clock_us() + seconds * SECOND_US;
-    hc_sv_log_event(
-        control->log, HC_SV_LOG_INFO, "draining",
-        json_pack("{s:I, s:i}", "seconds", (json_int_t)seconds, "clients", (int)clients));
+    control->drained_us = hc_clock_us() + (uint64_t)notice->seconds * SECOND_US;
+    (void)hc_sv_control_announce(control, 0, notice);
+    json_t *fields =
+        json_pack("{s:I, s:i}", "seconds", (json_int_t)notice->seconds, "clients", (int)clients);
+    if (notice->where[0] != '\0')
+        json_object_set_new(fields, "where", json_string(notice->where));
+    hc_sv_log_event(control->log, HC_SV_LOG_INFO, "draining", fields);
 }
 
 /// Stops a daemon that drains once it has no session, or no more time.

@@ -85,9 +85,17 @@ void hc_sv_control_run(struct hc_sv_control *control);
 /// daemon `restarts`. `why` is for the log. Again: nothing more.
 void hc_sv_control_stop(struct hc_sv_control *control, const char *why, bool restarts);
 
+/// Tells a notice, for which hc_notice_check holds, to all clients of match `number`, or (0) of all
+/// matches. False: a worker has not taken as many before, and its clients miss this one.
+bool hc_sv_control_announce(struct hc_sv_control *control, unsigned number,
+                            const struct hc_notice *notice);
+
 /// Admits nobody without a session any more, and stops once there is no session, or after
-/// `seconds`. Again: with other seconds.
+/// `seconds`. Clients are told. Again: with other seconds.
 void hc_sv_control_drain(struct hc_sv_control *control, uint64_t seconds);
+
+/// The same, with the seconds, the address and the text of a notice of HC_NOTICE_ENDING.
+void hc_sv_control_drain_to(struct hc_sv_control *control, const struct hc_notice *notice);
 
 /// As hc_sv_reload_start, and tells the service manager.
 void hc_sv_control_reload(struct hc_sv_control *control);

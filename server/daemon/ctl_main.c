@@ -7,6 +7,7 @@
 #include "server/daemon/admin_password.h"
 
 #include <argp.h>
+#include <ctype.h>
 #include <errno.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 enum {
     WAIT_S = 10,          ///< for each piece of an answer
     ANSWER_MAX = 1 << 28, ///< bytes
-    LINE_MAX_SIZE = 512,
+    ARGUMENTS_MAX = 1 + HC_SV_ADMIN_PARAMETERS,
     WHY_MAX = 4500,
     EXIT_REFUSED = 1, ///< the server refuses, or cannot be reached
     EXIT_USAGE = 2,
@@ -27,7 +28,7 @@ enum {
 /// The command line.
 struct request {
     const char *at, *password_file;
-    const char *arguments[2]; ///< [count] the command, and its parameter
+    const char *arguments[ARGUMENTS_MAX]; ///< [count] the command, and its parameters
     unsigned count;
     struct hc_sv_admin_address address;
     const struct hc_sv_admin_command *command;
@@ -46,7 +47,43 @@ static const struct argp_option options[] = {
     {"password-file", 'p', "FILE", 0, "The server's --admin-password-file", 0},
     {0}};
 
-/// Finds the command and checks its parameter.
+/// The value that the command line has for a parameter, which is the `index`th of its command: the
+/// first one stands alone, others behind NAME=. NULL: none.
+static const char *value_of(const struct request *request, unsigned index,
+                            const struct hc_sv_admin_parameter *parameter) {
+    size_t size = strlen(parameter->name);
+    if (index == 0)
+        return request->count > 1 ? request->arguments[1] : NULL;
+    for (unsigned i = 2; i < request->count; i++)
+        if (strncmp(request->arguments[i], parameter->name, size) == 0 &&
+            request->arguments[i][size] == '=')
+            return request->arguments[i] + size + 1;
+    return NULL;
+}
+
+/// Checks that the command has the parameters that it needs, and no others.
+static void check_parameters(const struct request *request, struct argp_state *state) {
+    const struct hc_sv_admin_command *command = request->command;
+    struct hc_sv_admin_parameter parameters[HC_SV_ADMIN_PARAMETERS];
+    unsigned count = hc_sv_admin_parameters(command, parameters), found = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const char *value = value_of(request, i, &parameters[i]);
+        bool is_number =
+            value != NULL && value[0] != '\0' && strspn(value, "0123456789") == strlen(value);
+        found += value != NULL;
+        if (!parameters[i].is_text && !is_number && (value != NULL || !parameters[i].optional))
+            argp_error(state, "%s needs a number: %s", command->name, parameters[i].name);
+        if (value == NULL && !parameters[i].optional)
+            argp_error(state, "%s needs a text: %s", command->name, parameters[i].name);
+    }
+    if (count == 0 && request->count > 1)
+        argp_error(state, "%s takes no parameter", command->name);
+    if (found != request->count - 1)
+        argp_error(state, "%s takes these parameters, each once: %s", command->name,
+                   command->parameters);
+}
+
+/// Finds the command and checks its parameters.
 static void check(struct request *request, struct argp_state *state) {
     if (request->count == 0)
         argp_error(state, "a command is needed");
@@ -54,13 +91,7 @@ static void check(struct request *request, struct argp_state *state) {
     if (id == HC_SV_ADMIN_COMMAND_COUNT)
         argp_error(state, "unknown command '%s'", request->arguments[0]);
     request->command = &hc_sv_admin_commands[id];
-    const char *parameter = request->command->parameter;
-    if (parameter[0] == '\0' && request->count == 2)
-        argp_error(state, "%s takes no parameter", request->command->name);
-    if (parameter[0] != '\0' &&
-        (request->count < 2 || request->arguments[1][0] == '\0' ||
-         strspn(request->arguments[1], "0123456789") != strlen(request->arguments[1])))
-        argp_error(state, "%s needs a number: %s", request->command->name, parameter);
+    check_parameters(request, state);
     if (!hc_sv_admin_address_parse(request->at, &request->address))
         argp_error(state, "--admin '%s': must be a numeric address and a port, or unix:/PATH",
                    request->at);
@@ -76,7 +107,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         request->password_file = text;
         return 0;
     case ARGP_KEY_ARG:
-        if (request->count == 2)
+        if (request->count == ARGUMENTS_MAX)
             argp_error(state, "unexpected argument '%s'", text);
         request->arguments[request->count++] = text;
         return 0;
@@ -100,10 +131,11 @@ static char *describe(void) {
           out);
     for (unsigned i = 0; i < HC_SV_ADMIN_COMMAND_COUNT; i++) {
         const struct hc_sv_admin_command *command = &hc_sv_admin_commands[i];
-        fprintf(out, "\n  %s%s%s\n%s.\n", command->name, command->parameter[0] != '\0' ? " " : "",
-                command->parameter, command->sentence);
+        fprintf(out, "\n  %s%s%s\n%s.\n", command->name, command->parameters[0] != '\0' ? " " : "",
+                command->parameters, command->sentence);
     }
-    fputs("\nThe exit status is 0 if the server has done it, 1 if it refuses or cannot be reached, "
+    fputs("\nParameters in brackets may be left out, and are written NAME=VALUE, such as match=2.\n"
+          "\nThe exit status is 0 if the server has done it, 1 if it refuses or cannot be reached, "
           "and 2 for a wrong command line. docs/OPERATING.md explains the answers.",
           out);
     return fclose(out) == 0 ? text : NULL;
@@ -120,8 +152,7 @@ static char *make_authorization(const struct request *request) {
         base64[sodium_base64_ENCODED_LEN(sizeof(credentials.text), sodium_base64_VARIANT_ORIGINAL)];
     if (request->password_file == NULL)
         return strdup("");
-    if (!hc_sv_owner_file_read(&hc_sv_admin_credentials_kind, request->password_file, &credentials,
-                               why, sizeof(why))) {
+    if (!hc_sv_admin_credentials_read(request->password_file, &credentials, why, sizeof(why))) {
         fprintf(stderr, "hindcastctl: %s\n", why);
         return NULL;
     }
@@ -148,15 +179,44 @@ static int connect_to(const struct hc_sv_admin_address *address) {
     return -1;
 }
 
+/// Writes a value of a form.
+static void put_escaped(const char *text, FILE *out) {
+    for (; *text != '\0'; text++)
+        if (isalnum((unsigned char)*text))
+            fputc(*text, out);
+        else
+            fprintf(out, "%%%02X", (unsigned char)*text);
+}
+
+/// The body with the parameters, a form, which the caller frees; NULL: no memory.
+static char *make_body(const struct request *request) {
+    struct hc_sv_admin_parameter parameters[HC_SV_ADMIN_PARAMETERS];
+    unsigned count = hc_sv_admin_parameters(request->command, parameters), written = 0;
+    char *body = NULL;
+    size_t size;
+    FILE *out = open_memstream(&body, &size);
+    if (out == NULL)
+        return NULL;
+    for (unsigned i = 0; i < count; i++) {
+        const char *value = value_of(request, i, &parameters[i]);
+        if (value == NULL)
+            continue;
+        fprintf(out, "%s%s=", written++ > 0 ? "&" : "", parameters[i].name);
+        put_escaped(value, out);
+    }
+    return fclose(out) == 0 ? body : NULL;
+}
+
 /// Sends the request; false: failed, see errno. HTTP/1.0 ends the answer with the connection.
 static bool send_request(int descriptor, const struct request *request, const char *authorization) {
     const struct hc_sv_admin_command *command = request->command;
-    char body[LINE_MAX_SIZE] = "", *text = NULL;
-    if (command->parameter[0] != '\0')
-        snprintf(body, sizeof(body), "%s=%s", command->parameter, request->arguments[1]);
-    int size = asprintf(
-        &text, "%s /%s HTTP/1.0\r\nHost: localhost\r\nContent-Length: %zu\r\n%s\r\n%s",
-        command->changes ? "POST" : "GET", command->name, strlen(body), authorization, body);
+    char *body = make_body(request), *text = NULL;
+    int size = -1;
+    if (body != NULL)
+        size = asprintf(
+            &text, "%s /%s HTTP/1.0\r\nHost: localhost\r\nContent-Length: %zu\r\n%s\r\n%s",
+            command->changes ? "POST" : "GET", command->name, strlen(body), authorization, body);
+    free(body);
     if (size < 0)
         return false;
     ssize_t sent = 0, count = 0;
@@ -251,8 +311,10 @@ static const char *usual_at(void) {
 int main(int argc, char **argv) {
     struct request request = {.at = usual_at()};
     char *text = describe();
-    const struct argp argp = {
-        .options = options, .parser = parse, .args_doc = "COMMAND [NUMBER]", .doc = text};
+    const struct argp argp = {.options = options,
+                              .parser = parse,
+                              .args_doc = "COMMAND [VALUE] [NAME=VALUE...]",
+                              .doc = text};
     hc_standard_open();
     argp_program_version = "hindcastctl " HC_VERSION_AND_COMMIT;
     argp_err_exit_status = EXIT_USAGE;

@@ -71,50 +71,92 @@ bool hc_sv_http_is_of_own_page(struct evhttp_request *request) {
 
 // ---- Parameters ---------------------------------------------------------------------------------
 
-/// Copies the only parameter of a form; false: it is another one, or there are several.
-static bool read_form(const char *body, const char *name, char text[static NUMBER_MAX]) {
+/// The parameter of that name; NULL: there is none, or it is given already.
+static struct hc_sv_http_parameter *find(const struct hc_sv_http_parameters *parameters,
+                                         const char *name) {
+    for (unsigned i = 0; i < parameters->count; i++)
+        if (strcmp(parameters->list[i].name, name) == 0)
+            return parameters->list[i].given ? NULL : &parameters->list[i];
+    return NULL;
+}
+
+/// Takes a parameter; false: `why` is a sentence.
+static bool take(const struct hc_sv_http_parameters *parameters, const char *name, const char *text,
+                 char *why, size_t why_size) {
+    struct hc_sv_http_parameter *parameter = find(parameters, name);
+    if (parameter == NULL) {
+        snprintf(why, why_size, "'%.32s': no such parameter, or it comes twice", name);
+        return false;
+    }
+    if (parameter->is_text && strlen(text) >= sizeof(parameter->text)) {
+        snprintf(why, why_size, "%s: must be at most %zu bytes", name, sizeof(parameter->text) - 1);
+        return false;
+    }
+    if (!parameter->is_text && hc_decimal_parse(text, 0, &parameter->number) != HC_OK) {
+        snprintf(why, why_size, "%s='%.32s': must be a whole number", name, text);
+        return false;
+    }
+    parameter->given = true;
+    snprintf(parameter->text, sizeof(parameter->text), "%.*s", (int)sizeof(parameter->text) - 1,
+             text);
+    return true;
+}
+
+static bool read_form(const char *body, const struct hc_sv_http_parameters *parameters, char *why,
+                      size_t why_size) {
     struct evkeyvalq values = {0};
-    bool good = evhttp_parse_query_str(body, &values) == 0;
-    const struct evkeyval *first = good ? values.tqh_first : NULL;
-    good = first != NULL && first->next.tqe_next == NULL && strcmp(first->key, name) == 0 &&
-           strlen(first->value) < NUMBER_MAX;
-    if (good)
-        snprintf(text, NUMBER_MAX, "%s", first->value);
+    bool good = body[0] == '\0' || evhttp_parse_query_str(body, &values) == 0;
+    if (!good)
+        snprintf(why, why_size, "the body must be a form, such as name=value, or JSON");
+    for (const struct evkeyval *value = values.tqh_first; good && value != NULL;
+         value = value->next.tqe_next)
+        good = take(parameters, value->key, value->value, why, why_size);
     evhttp_clear_headers(&values);
     return good;
 }
 
-/// Copies the only member of a JSON object, a number or a string; false: it is another one, or
-/// there are several.
-static bool read_json(const char *body, const char *name, char text[static NUMBER_MAX]) {
-    json_t *object = json_loads(body, JSON_REJECT_DUPLICATES, NULL);
-    const json_t *value = json_object_get(object, name);
-    bool good = json_object_size(object) == 1 && value != NULL;
-    if (good && json_is_integer(value))
-        snprintf(text, NUMBER_MAX, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    else if (good && json_is_string(value) && json_string_length(value) < NUMBER_MAX)
-        snprintf(text, NUMBER_MAX, "%s", json_string_value(value));
-    else
-        good = false;
+static bool read_json(const char *body, const struct hc_sv_http_parameters *parameters, char *why,
+                      size_t why_size) {
+    json_t *object = json_loads(body, JSON_REJECT_DUPLICATES, NULL), *value;
+    bool good = json_is_object(object);
+    const char *name;
+    char number[NUMBER_MAX];
+    snprintf(why, why_size, "the body must be a JSON object of numbers and strings");
+    json_object_foreach(object, name, value) {
+        snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        good = good && (json_is_integer(value) || json_is_string(value)) &&
+               take(parameters, name, json_is_string(value) ? json_string_value(value) : number,
+                    why, why_size);
+    }
     json_decref(object);
     return good;
 }
 
-bool hc_sv_http_number(struct evhttp_request *request, const char *name, uint64_t *number) {
+bool hc_sv_http_read(struct evhttp_request *request, const struct hc_sv_http_parameters *parameters,
+                     char *why, size_t why_size) {
     struct evbuffer *input = evhttp_request_get_input_buffer(request);
     const char *type =
         evhttp_find_header(evhttp_request_get_input_headers(request), "Content-Type");
     static const char json[] = "application/json";
-    char body[BODY_MAX], text[NUMBER_MAX];
+    char body[BODY_MAX];
     size_t size = evbuffer_get_length(input);
+    snprintf(why, why_size, "the body must be text of at most %d bytes", BODY_MAX - 1);
     if (size >= sizeof(body) || evbuffer_remove(input, body, size) != (int)size)
         return false;
     body[size] = '\0';
-    bool is_json = type != NULL && strncasecmp(type, json, sizeof(json) - 1) == 0;
-    if (strlen(body) != size ||
-        !(is_json ? read_json(body, name, text) : read_form(body, name, text)))
+    if (strlen(body) != size)
         return false;
-    return hc_decimal_parse(text, 0, number) == HC_OK;
+    bool is_json = type != NULL && strncasecmp(type, json, sizeof(json) - 1) == 0;
+    if (!(is_json ? read_json : read_form)(body, parameters, why, why_size))
+        return false;
+    for (unsigned i = 0; i < parameters->count; i++)
+        if (!parameters->list[i].given && !parameters->list[i].optional) {
+            snprintf(why, why_size, "the body must have %s=%s, or {\"%s\": ...}",
+                     parameters->list[i].name, parameters->list[i].is_text ? "TEXT" : "NUMBER",
+                     parameters->list[i].name);
+            return false;
+        }
+    return true;
 }
 
 // ---- Answers ------------------------------------------------------------------------------------

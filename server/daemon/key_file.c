@@ -61,14 +61,6 @@ static bool parse(const struct hc_sv_owner_file *file, void *out, char *why, siz
 const struct hc_sv_owner_file_kind hc_sv_key_file_kind = {
     .option = "--key-file", .size = sizeof(struct hc_token_ring), .pipes = true, .parse = parse};
 
-const char *hc_sv_key_file_locate(const char *name, char *path, size_t size) {
-    const char *directory = getenv("CREDENTIALS_DIRECTORY");
-    if (directory == NULL || strchr(name, '/') != NULL)
-        return name;
-    int length = snprintf(path, size, "%s/%s", directory, name);
-    return length > 0 && (size_t)length < size && access(path, F_OK) == 0 ? path : name;
-}
-
 bool hc_sv_key_file_read(const char *path, struct hc_token_ring *ring, char *why, size_t why_size) {
     return hc_sv_owner_file_read(&hc_sv_key_file_kind, path, ring, why, why_size);
 }

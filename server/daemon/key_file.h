@@ -15,10 +15,6 @@
 /// The kind of this file; its parser fills in a struct hc_token_ring.
 extern const struct hc_sv_owner_file_kind hc_sv_key_file_kind;
 
-/// The place of the file that --key-file names: a name without a slash is first looked for in
-/// $CREDENTIALS_DIRECTORY, where service managers put secrets. Returns `name`, or `path` with it.
-const char *hc_sv_key_file_locate(const char *name, char *path, size_t size);
-
 /// Reads `path` now. False: the file cannot be used, and `why` is a sentence.
 bool hc_sv_key_file_read(const char *path, struct hc_token_ring *ring, char *why, size_t why_size);
 

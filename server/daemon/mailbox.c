@@ -83,6 +83,18 @@ bool hc_sv_mailbox_kick(struct hc_sv_mailbox *box, const struct hc_sv_kick *kick
     return fits;
 }
 
+bool hc_sv_mailbox_announce(struct hc_sv_mailbox *box, const struct hc_sv_announcement *order) {
+    struct hc_sv_orders *all = &box->orders;
+    pthread_mutex_lock(&box->lock);
+    bool fits = all->announcement_count < HC_SV_MAILBOX_NOTICES;
+    if (fits)
+        all->announcements[all->announcement_count++] = *order;
+    pthread_mutex_unlock(&box->lock);
+    if (fits)
+        hc_sv_mailbox_wake(box);
+    return fits;
+}
+
 struct hc_sv_orders hc_sv_mailbox_take_orders(struct hc_sv_mailbox *box) {
     pthread_mutex_lock(&box->lock);
     struct hc_sv_orders orders = box->orders;

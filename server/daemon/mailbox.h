@@ -7,6 +7,7 @@
 #pragma once
 
 #include "hindcast/address.h"
+#include "hindcast/notice.h"
 #include "proto/datagram.h"
 #include "proto/token.h"
 #include "server/daemon/options.h"
@@ -19,6 +20,7 @@
 enum {
     HC_SV_MAILBOX_CONNECTS = 64, ///< that wait for a worker; one more is dropped
     HC_SV_MAILBOX_KICKS = 64,    ///< that wait for a worker
+    HC_SV_MAILBOX_NOTICES = 16,  ///< that wait for a worker
 };
 
 /// A CONNECT that another worker received.
@@ -48,6 +50,13 @@ struct hc_sv_kick {
     uint32_t cid;
 };
 
+/// A notice for clients of a worker.
+struct hc_sv_announcement {
+    uint16_t match; ///< 0: all of the worker's
+    uint32_t cid;   ///< of one client of that match; 0: all
+    struct hc_notice notice;
+};
+
 /// The orders of a worker. All zeros: none.
 struct hc_sv_orders {
     bool stop, restarts;                 ///< to close all connections; the clients come back
@@ -58,7 +67,9 @@ struct hc_sv_orders {
     bool new_settings;                   ///< to play with `settings` from now on
     struct hc_sv_play_settings settings; ///< of `new_settings`
     unsigned kick_count;                 ///< clients to kick
-    struct hc_sv_kick kicks[HC_SV_MAILBOX_KICKS]; ///< [kick_count]
+    struct hc_sv_kick kicks[HC_SV_MAILBOX_KICKS];                   ///< [kick_count]
+    unsigned announcement_count;                                    ///< notices to give
+    struct hc_sv_announcement announcements[HC_SV_MAILBOX_NOTICES]; ///< [announcement_count]
     uint64_t publish; ///< to publish all counts, as answer to this number; 0: no
 };
 
@@ -84,6 +95,9 @@ void hc_sv_mailbox_order(struct hc_sv_mailbox *box, const struct hc_sv_orders *o
 
 /// Adds an order to kick a client, and wakes the worker; false: too many wait.
 bool hc_sv_mailbox_kick(struct hc_sv_mailbox *box, const struct hc_sv_kick *kick);
+
+/// Adds an order to send clients a notice, and wakes the worker; false: too many wait.
+bool hc_sv_mailbox_announce(struct hc_sv_mailbox *box, const struct hc_sv_announcement *order);
 
 /// Takes all orders; the caller releases `refused`, and erases `keys`.
 struct hc_sv_orders hc_sv_mailbox_take_orders(struct hc_sv_mailbox *box);

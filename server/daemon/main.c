@@ -67,7 +67,7 @@ static bool obtain_keys(struct daemon *daemon) {
         daemon->keys = hc_sv_key_file_random();
         return true;
     }
-    const char *path = hc_sv_key_file_locate(daemon->options.key_file, place, sizeof(place));
+    const char *path = hc_sv_owner_file_locate(daemon->options.key_file, place, sizeof(place));
     if (!hc_sv_key_file_read(path, &daemon->keys, why, sizeof(why)))
         fprintf(stderr, "hindcastd: %s\n", why);
     return daemon->keys.count > 0;

@@ -139,6 +139,14 @@ bool hc_sv_owner_file_write(int descriptor, const char *bytes, size_t size) {
     return true;
 }
 
+const char *hc_sv_owner_file_locate(const char *name, char *path, size_t size) {
+    const char *directory = getenv("CREDENTIALS_DIRECTORY");
+    if (directory == NULL || strchr(name, '/') != NULL)
+        return name;
+    int length = snprintf(path, size, "%s/%s", directory, name);
+    return length > 0 && (size_t)length < size && access(path, F_OK) == 0 ? path : name;
+}
+
 bool hc_sv_owner_file_is_private(const struct hc_sv_owner_file *file,
                                  const struct hc_sv_owner_file_kind *kind, char *why,
                                  size_t why_size) {

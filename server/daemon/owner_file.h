@@ -32,6 +32,10 @@ struct hc_sv_owner_file_kind {
     hc_sv_owner_file_parse *parse;
 };
 
+/// The place of a secret file that an option names: a name without a slash is first looked for in
+/// $CREDENTIALS_DIRECTORY, where service managers put secrets. Returns `name`, or `path` with it.
+const char *hc_sv_owner_file_locate(const char *name, char *path, size_t size);
+
 /// Reads `path` now and parses it into `out`, which has `kind->size` bytes. False: the file cannot
 /// be used, `why` is a sentence, and `out` is zeroed. Waits at most 10 s for the writer of a pipe.
 bool hc_sv_owner_file_read(const struct hc_sv_owner_file_kind *kind, const char *path, void *out,

@@ -42,7 +42,7 @@ static void order_workers(const struct hc_sv_reload *reload, const struct hc_sv_
 static void set_keys_path(struct hc_sv_reload *reload) {
     char place[HC_SV_OWNER_FILE_PATH_MAX];
     snprintf(reload->keys_order.path, sizeof(reload->keys_order.path), "%s",
-             hc_sv_key_file_locate(reload->options->key_file, place, sizeof(place)));
+             hc_sv_owner_file_locate(reload->options->key_file, place, sizeof(place)));
 }
 
 /// A reading of the key file ended, or is slow.

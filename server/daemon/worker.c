@@ -455,6 +455,17 @@ static void kick(struct hc_sv_worker *worker, const struct hc_sv_orders *orders,
     }
 }
 
+/// Gives clients the notices that the control thread has ordered. A match that is away misses it.
+static void announce(struct hc_sv_worker *worker, const struct hc_sv_orders *orders, uint64_t now) {
+    for (unsigned i = 0; i < orders->announcement_count; i++) {
+        const struct hc_sv_announcement *order = &orders->announcements[i];
+        for (struct hc_sv_match *match = NULL;
+             (match = hc_sv_worker_next_match(worker, match)) != NULL;)
+            if (order->match == 0 || order->match == match->number)
+                (void)hc_server_notify(match->server, order->cid, &order->notice, now);
+    }
+}
+
 /// Lists the clients of the matches for the control thread.
 static void list_clients(struct hc_sv_worker *worker, uint64_t now) {
     for (struct hc_sv_match *match = NULL;
@@ -492,6 +503,7 @@ static void obey(struct hc_sv_worker *worker) {
         if (stops)
             stop(worker, match, now);
     }
+    announce(worker, &orders, now);
     kick(worker, &orders, now);
     if (orders.publish != 0) {
         publish_all(worker, false);
