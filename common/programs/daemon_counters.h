@@ -20,7 +20,7 @@
     X(resident_bytes, GAUGE, "bytes", "resident_bytes", "Memory of the process.", LESS)            \
     X(reloads, SUM, "reloads", "reloads", "Readings of the configuration while it ran.")           \
     X(reloads_refused, SUM, "reloads", "reloads_refused",                                          \
-      "Those that changed nothing, because the configuration had faults.")
+      "Those that changed nothing, because the configuration had faults.", LESS)
 
 /// Of hc_daemon_doors, of one worker or of all, by their keys in `server`.
 #define HC_DAEMON_DOORS_COUNTERS(X)                                                                \
@@ -35,7 +35,7 @@
 #define HC_DAEMON_LANES_COUNTERS(X)                                                                \
     X(handshakes, SUM, "datagrams", "handshakes_read", "Datagrams received that are not DATA.")    \
     X(handshake_drops, SUM, "datagrams", "handshakes_dropped_unread",                              \
-      "Those dropped unread because the time budget of handshakes was used up.")
+      "Those dropped unread because the time budget of handshakes was used up.", LESS)
 
 /// Of hc_sv_match_counts, by their keys in each of `matches`. Some are counters of other lists.
 #define HC_DAEMON_MATCH_COUNTERS(X)                                                                \

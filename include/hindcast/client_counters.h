@@ -8,9 +8,9 @@
     X(datagrams_in, SUM, "datagrams", "datagrams_received", "Datagrams received.")                 \
     X(datagrams_out, SUM, "datagrams", "datagrams_sent", "Datagrams sent.")                        \
     X(datagrams_lost, SUM, "datagrams", "datagrams_lost",                                          \
-      "Of those, datagrams that were not acked in time.")                                          \
+      "Of those, datagrams that were not acked in time.", LESS)                                    \
     X(held_back, SUM, "datagrams", "datagrams_held_back",                                          \
-      "Datagrams that were not sent when they were due, because the path was congested.")          \
+      "Datagrams that were not sent when they were due, because the path was congested.", LESS)    \
     X(in_flight_max, MAX, "bytes", "in_flight_bytes_max",                                          \
       "The most bytes that were in flight from a client when a datagram was due.")                 \
     X(bytes_in, SUM, "bytes", "bytes_received",                                                    \

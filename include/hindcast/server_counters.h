@@ -78,7 +78,8 @@
       "Of those, snapshots of a resimulated tick.")                                                \
     X(snapshots_held_back, SUM, "snapshots", "snapshots_held_back",                                \
       "Snapshots that were not sent yet, because the path to the client was congested: each tick " \
-      "counts.")                                                                                   \
+      "counts.",                                                                                   \
+      LESS)                                                                                        \
     X(in_flight_max, MAX, "bytes", "in_flight_bytes_max",                                          \
       "The most bytes that were in flight to a client when a snapshot was sent.")                  \
     X(copies, SUM, "datagrams", "copies",                                                          \

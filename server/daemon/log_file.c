@@ -21,6 +21,7 @@ enum {
     PATH_SIZE = 4096,
     BUFFER_SIZE = 2 * HC_SV_LOG_BUFFER, ///< more than the longest line
     RETRY_MS = 200,                     ///< between two writes that fail, such as to a full disk
+    OPEN_MS = 3000,                     ///< the longest wait for the first open
     WAIT_EACH_US = 5000,                ///< between two checks whether the thread has ended
     MODE = 0640,
     READ_END = 0,
@@ -32,6 +33,9 @@ struct hc_sv_log_file {
     pthread_t thread;
     int descriptor; ///< the thread's file
     atomic_bool ends_soon, ended;
+    bool first;           ///< the thread begins with the first open, which the caller awaits
+    int cause;            ///< of a failed first open; 0: it is open
+    atomic_bool answered; ///< the first open has succeeded or failed
     pthread_mutex_t lock;
     bool reopens;          ///< locked: the thread is to open `path`
     struct hc_sv_log *log; ///< locked: the log that is told of it
@@ -40,8 +44,19 @@ struct hc_sv_log_file {
     char buffer[BUFFER_SIZE];
 };
 
+/// Opens a file; a pipe without a reader is refused (ENXIO). -1: failed, see errno.
 static int open_at(const char *path) {
-    return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, MODE);
+    const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY;
+    int descriptor = open(path, flags | O_NONBLOCK, MODE);
+    if (descriptor >= 0)
+        (void)fcntl(descriptor, F_SETFL, O_APPEND); // the thread may wait
+    return descriptor;
+}
+
+/// Writes the reason why a file cannot be opened.
+static void explain(const char *path, int cause, char *why, size_t why_size) {
+    snprintf(why, why_size, "--log-file '%s': %s", path,
+             cause == ENXIO ? "is a pipe or a device that nobody reads" : strerror(cause));
 }
 
 // ---- The thread ---------------------------------------------------------------------------------
@@ -66,7 +81,7 @@ static bool reopen(struct hc_sv_log_file *file) {
         return false;
     int descriptor = open_at(path);
     if (descriptor < 0) {
-        snprintf(why, sizeof(why), "--log-file '%s': %s", path, strerror(errno));
+        explain(path, errno, why, sizeof(why));
         hc_sv_log_event(log, HC_SV_LOG_ERROR, "log-file-refused", json_pack("{s:s}", "why", why));
         return false;
     }
@@ -124,8 +139,19 @@ static size_t whole_lines(const struct hc_sv_log_file *file) {
     return file->used == BUFFER_SIZE ? file->used : 0;
 }
 
+/// The first open; false: failed.
+static bool open_first(struct hc_sv_log_file *file) {
+    file->descriptor = open_at(file->path);
+    bool good = file->descriptor >= 0;
+    file->cause = good ? 0 : errno;
+    atomic_store(&file->answered, true);
+    return good;
+}
+
 static void *run(void *context) {
     struct hc_sv_log_file *file = context;
+    if (file->first && !open_first(file))
+        return NULL;
     for (;;) {
         reopen(file);
         ssize_t size =
@@ -171,20 +197,34 @@ static struct hc_sv_log_file *make(void) {
     return file;
 }
 
+/// Waits until the thread has opened the file or failed; false: it still hangs.
+static bool await_first(struct hc_sv_log_file *file) {
+    uint64_t end_us = hc_clock_us() + OPEN_MS * 1000;
+    while (!atomic_load(&file->answered) && hc_clock_us() < end_us)
+        hc_clock_sleep(WAIT_EACH_US);
+    return atomic_load(&file->answered);
+}
+
 struct hc_sv_log_file *hc_sv_log_file_open(const char *path, char *why, size_t why_size) {
     struct hc_sv_log_file *file = make();
-    int cause = ENOMEM;
-    if (file != NULL) {
-        file->descriptor = open_at(path);
-        cause = errno;
-    }
-    if (file != NULL && file->descriptor >= 0 && begin(file))
-        return file;
-    if (file != NULL && file->descriptor >= 0)
-        cause = EAGAIN;
-    snprintf(why, why_size, "--log-file '%s': %s", path, strerror(cause));
-    if (file != NULL)
+    explain(path, file == NULL ? ENOMEM : EAGAIN, why, why_size);
+    if (file == NULL)
+        return NULL;
+    file->first = true;
+    snprintf(file->path, sizeof(file->path), "%s", path);
+    if (!begin(file)) {
         free_file(file);
+        return NULL;
+    }
+    if (!await_first(file)) {
+        snprintf(why, why_size, "--log-file '%s': has not opened after %d s", path, OPEN_MS / 1000);
+        return NULL; // its thread hangs, and uses it
+    }
+    if (file->cause == 0)
+        return file;
+    explain(path, file->cause, why, why_size);
+    pthread_join(file->thread, NULL);
+    free_file(file);
     return NULL;
 }
 

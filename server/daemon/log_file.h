@@ -10,8 +10,8 @@
 
 struct hc_sv_log_file;
 
-/// Opens the file at `path`, which is appended to, and starts the thread. NULL: it cannot be, and
-/// `why` is a sentence.
+/// Starts the thread and waits until it has opened the file at `path`, which is appended to. NULL:
+/// it cannot be, or does not open for 3 s, and `why` is a sentence.
 struct hc_sv_log_file *hc_sv_log_file_open(const char *path, char *why, size_t why_size);
 
 /// Starts the thread, which opens the file at `path` for `log` as after hc_sv_log_file_reopen, so

@@ -400,10 +400,9 @@ static void *make_next(void *context) {
 
 /// Gives the match, which is over, its next world.
 static void renew(struct hc_sv_match *match, const struct hc_token_ring *keys, uint64_t now_us) {
-    static const struct hc_server_stats no_stats;
-    struct hc_server_stats past = no_stats;
+    struct hc_server_stats past = match->past;
     struct hc_timeline_stats timeline = {0};
-    hc_sv_report_add_stats(&past, hc_server_stats(match->server));
+    hc_sv_report_add_ended(&past, hc_server_stats(match->server));
     hc_counters_add(&hc_counters_timeline, &timeline,
                     hc_timeline_stats(hc_server_timeline(match->server)));
     hc_sv_match_log_troubles(match, true, now_us);
@@ -415,9 +414,7 @@ static void renew(struct hc_sv_match *match, const struct hc_token_ring *keys, u
     }
     (void)hc_server_set_keys(match->server, keys); // they may have changed meanwhile
     reconfigure(match, now_us);
-    past.memory_bytes = 0;
-    past.remembered = no_stats.remembered; // the next world continues it
-    hc_sv_report_add_stats(&match->past, &past);
+    match->past = past;
     hc_counters_add(&hc_counters_timeline, &match->past_timeline, &timeline);
     match->past_ticks += match->counted_tick;
     match->counted_tick = 0;

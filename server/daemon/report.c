@@ -78,6 +78,18 @@ void hc_sv_report_add_stats(struct hc_server_stats *sum, const struct hc_server_
         sum->latest = one->latest;
 }
 
+void hc_sv_report_add_ended(struct hc_server_stats *sum, const struct hc_server_stats *ended) {
+    const struct hc_server_remembered remembered = sum->remembered;
+    uint64_t memory_bytes = sum->memory_bytes;
+    enum hc_server_overload_level level = sum->overload.level;
+    bool linear = sum->overload.linear;
+    hc_sv_report_add_stats(sum, ended);
+    sum->remembered = remembered;
+    sum->memory_bytes = memory_bytes;
+    sum->overload.level = level;
+    sum->overload.linear = linear;
+}
+
 json_t *hc_sv_report_json(const struct hc_sv_report *report) {
     const struct hc_server_stats *host = report->host;
     double client_s = client_seconds(report);

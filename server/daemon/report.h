@@ -31,6 +31,10 @@ struct hc_sv_report {
 /// Adds the counts of one server to those of others.
 void hc_sv_report_add_stats(struct hc_server_stats *sum, const struct hc_server_stats *one);
 
+/// Adds the counts of a server that has ended, whose world another one follows: without its memory,
+/// its level of overload, and the users that it remembers, which the next one goes on with.
+void hc_sv_report_add_ended(struct hc_server_stats *sum, const struct hc_server_stats *ended);
+
 /// Makes the report as an object, which the caller releases. Values that this process cannot know
 /// are null.
 json_t *hc_sv_report_json(const struct hc_sv_report *report);

@@ -185,6 +185,11 @@ check "another token does not let it in" await grep -q " denied reason=refused" 
 finish "$pid"
 check "an order by HTTP, with JSON" is 202 admin post /unban '{"user": 2}' application/json
 check "lifts the ban" is "# mine 99" sh -c "tr '\n' ' ' <'$work/refused' | sed 's/ \$//'"
+check "is in force" await shows "$work/orders.err" " refused-read " 2
+"$bin/hindcastd" token --key-file "$work/keys" --client-id 2 >"$work/lifted"
+start lifted hindcast-bot --connect "127.0.0.1:$port" --token "$work/lifted" --duration 1
+finish "$pid"
+check "and another token lets the user in again" good lifted
 # Bans the users 101 to 108 at the same time.
 ban_eight() {
     for user in 101 102 103 104 105 106 107 108; do

@@ -1,5 +1,4 @@
-/// A hanging file system for LD_PRELOAD: opening PATH for reading waits while a file PATH.hangs
-/// exists.
+/// A hanging file system for LD_PRELOAD: opening PATH waits while a file PATH.hangs exists.
 #define _GNU_SOURCE
 
 #include <fcntl.h>
@@ -14,7 +13,7 @@ static int open_late(const char *path, int flags, va_list arguments) {
     char hangs[PATH_SIZE];
     mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
     snprintf(hangs, sizeof hangs, "%s.hangs", path);
-    while ((flags & O_ACCMODE) == O_RDONLY && access(hangs, F_OK) == 0)
+    while (access(hangs, F_OK) == 0)
         usleep(AGAIN_US);
     return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }

@@ -237,7 +237,7 @@ done
 # All clients play on one server until each has seen its player move. Then the server ends, and the
 # clients with it.
 "$bin/hindcastd" key --key-file "$work/keys"
-serve_with server --key-file "$work/keys" --max-clients 8 --seed 1
+serve_with server --port 0 --key-file "$work/keys" --max-clients 8 --seed 1
 server=$pid
 playing=""
 for client in $clients; do

@@ -30,6 +30,23 @@ check "a log file that cannot be opened ends the start" \
     sh -c "\"$bin/hindcastd\" --dev --port 0 --log-file '$work/no/log' 2>'$work/err'; test \$? = 1 &&
         grep -q -e \"--log-file '$work/no/log': No such file\" '$work/err'"
 
+
+# Paths that would hang.
+mkfifo "$work/pipe"
+# ends PATTERN PATH: a server with this log file does not start, and says why.
+ends() {
+    status=0
+    timeout 60 "$bin/hindcastd" --dev --port 0 --log-file "$2" 2>"$work/err" || status=$?
+    cat "$work/err"
+    [ "$status" = 1 ] && grep -q -e "--log-file '$2': $1" "$work/err"
+}
+check "a pipe that nobody reads ends the start" ends "is a pipe or a device that nobody reads" "$work/pipe"
+cc -std=c17 -shared -fPIC -o "$work/hang.so" "$here/hang.c" || exit 1
+: >"$work/far.hangs"
+export LD_PRELOAD="$work/hang.so"
+check "so does a file system that hangs" ends "has not opened after 3 s" "$work/far"
+unset LD_PRELOAD
+
 # A configuration moves the log from standard error to a file, to another one, and back.
 echo "" >"$work/config"
 serve moved --config "$work/config"
@@ -46,6 +63,8 @@ move_to "log-file = $work/second.log"
 check "to another file" await grep -q "info  log-reopened" "$work/second.log"
 move_to "log-file = $work/no/third.log"
 check "a file that cannot be opened leaves it where it is" await grep -q "error log-file-refused" "$work/second.log"
+move_to "log-file = $work/pipe"
+check "so does a pipe that nobody reads" await grep -q "error log-file-refused .*nobody reads" "$work/second.log"
 move_to ""
 check "and back to standard error" await grep -q "info  config-read" "$work/moved.err"
 kill -TERM "$server"

@@ -155,7 +155,7 @@ finish "$server"
 check "so does the server" good level
 
 # Both players of one server: a bot with a token of the key file, and one of another build.
-serve_with server --key-file "$work/keys" --game "$work/pong.so"
+serve_with server --port 0 --key-file "$work/keys" --game "$work/pong.so"
 server=$pid
 for user in 1 2; do
     "$bin/hindcastd" token --game "$work/pong.so" --key-file "$work/keys" --life 600 >"$work/token$user"

@@ -358,6 +358,43 @@ START_TEST(each_counter_has_the_direction_of_its_list) {
 }
 END_TEST
 
+START_TEST(less_is_better_of_what_was_refused_lost_or_held_back) {
+    static const char *const words[] = {"refused", "lost", "held_back", "missed", "dropped"};
+    const struct counted *const all[] = {of_server, of_clients};
+    static const size_t counts[] = {OF_SERVER, OF_CLIENTS};
+    unsigned found = 0;
+    for (unsigned a = 0; a < 2; a++)
+        for (size_t l = 0; l < counts[a]; l++)
+            for (size_t i = 0; i < all[a][l].list->count; i++) {
+                const struct hc_counter *row = &all[a][l].list->rows[i];
+                bool bad = false;
+                for (unsigned w = 0; w < sizeof words / sizeof *words; w++)
+                    bad |= strstr(row->key, words[w]) != NULL;
+                if (!bad || strstr(row->key, "link") != NULL) // of the link, which is drawn
+                    continue;
+                found++;
+                ck_assert_msg(row->better == HC_COUNTER_LESS, "%s%s", all[a][l].object, row->key);
+            }
+    ck_assert_uint_gt(found, 15);
+}
+END_TEST
+
+START_TEST(a_world_that_has_ended_leaves_no_present_values) {
+    static struct server server;
+    struct hc_server_stats past = {.ticks_missed = 1};
+    for (size_t l = 0; l < OF_SERVER; l++)
+        fill(&of_server[l], &server);
+    hc_sv_report_add_ended(&past, &server.stats);
+    ck_assert_uint_eq(past.ticks_missed, server.stats.ticks_missed + 1);
+    ck_assert_uint_eq(past.memory_bytes, 0);
+    ck_assert_uint_eq(past.remembered.users, 0);
+    ck_assert_uint_eq(past.overload.level, HC_SERVER_OVERLOAD_NONE);
+    ck_assert(!past.overload.linear);
+    ck_assert_uint_eq(past.overload.highest, server.stats.overload.highest);
+    ck_assert_uint_eq(past.overload.joins, server.stats.overload.joins);
+}
+END_TEST
+
 /// Each counter has a key in the report, and no value.
 static void are_unknown(const struct counted *of, size_t lists, const json_t *report) {
     char path[80];
@@ -398,6 +435,8 @@ int main(void) {
     tcase_add_test(tests, each_counter_that_a_program_cannot_know_is_null);
     tcase_add_test(tests, each_figure_of_a_report_can_be_named_by_a_condition);
     tcase_add_test(tests, each_counter_has_the_direction_of_its_list);
+    tcase_add_test(tests, less_is_better_of_what_was_refused_lost_or_held_back);
+    tcase_add_test(tests, a_world_that_has_ended_leaves_no_present_values);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
