@@ -24,14 +24,17 @@ static const uint8_t *name_of(const struct hc_sv_clients *clients,
     return player->npc ? player->npc_name : clients->peers[player->peer - 1].user.name;
 }
 
-/// Appends the name of the player in this slot if the client lacks it; `sight`: what it sees.
+/// Appends the name of the player in this slot if the client lacks it; `sight`: what it sees. It
+/// may know the player's unit then, so that a drop ends the name when the player leaves its view:
+/// on a congested path messages may go before the unit's first value.
 static void add_lacking(struct hc_sv_lacking *lacking, const struct hc_sv_clients *clients,
                         const struct hc_sv_replicator *replicator,
                         const struct hc_sv_client *client, const struct hc_sv_slot *slot,
                         const struct hc_sv_interest_sight *sight) {
     hc_player player = hc_unit_player(replicator->config.world, slot->unit);
     const struct hc_sv_player *now = &clients->players.slots[player];
-    if (slot->name.acked && slot->name.number == now->name_number)
+    if ((slot->name.acked && slot->name.number == now->name_number) ||
+        !hc_sv_items_state(&slot->items, &client->sent_log, 0).known)
         return;
     const uint8_t *known = name_of(clients, &replicator->roster, client, player);
     if (known == NULL || hc_name_size(known) == 0 || !hc_sv_interest_in_view(sight, slot->unit))

@@ -8,7 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CLIENTS = 24, SLOTS = 20, LIVES = 256, VIEW = 2400, NAME = HC_TOKEN_NAME_SIZE + 1 };
+enum {
+    CLIENTS = 24,
+    SLOTS = 20,
+    LIVES = 256,
+    VIEW = 2400,
+    NARROW_VIEW = 700,
+    NAME = HC_TOKEN_NAME_SIZE + 1,
+    PLENTY = 1000000, ///< bytes/s to a client
+    LITTLE = 4000,
+};
 
 /// A player from its join to the next.
 struct life {
@@ -142,12 +151,14 @@ static void disturb(struct match *match, struct hc_rng *rng) {
         hc_sim_kill(match->sim, index);
 }
 
-static void begin(struct match *match, const struct hc_game *game, uint64_t seed) {
+/// Begins a match whose clients are sent `rate` bytes a second each.
+static void begin(struct match *match, const struct hc_game *game, uint64_t seed, uint32_t rate) {
     struct hc_sim_config config = hc_sim_config_players(game, CLIENTS, 60, seed);
     memset(match, 0, sizeof *match);
     config.up = config.down = hc_sim_link(60, 15);
     config.up.jitter_us = config.down.jitter_us = 50 * MS_US;
     config.host.clients = SLOTS;
+    config.host.client_rate = rate;
     config.host.timeout_us = config.client.timeout_us = 2 * SECOND_US;
     config.host.linger_us = SECOND_US;
     config.context = match;
@@ -180,13 +191,27 @@ static unsigned check_all(const struct match *match) {
     return known;
 }
 
+/// Counts the names that clients keep of players that they do not see.
+static unsigned count_kept(const struct match *match) {
+    unsigned kept = 0;
+    hc_tick tick;
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        const struct hc_client *client = hc_sim_client(match->sim, i);
+        if (client == NULL || hc_client_state(client) != HC_CLIENT_PLAYING)
+            continue;
+        for (hc_player p = 0; p < SLOTS; p++)
+            kept += hc_client_player_name(client, p) != NULL && !sees(client, p, &tick);
+    }
+    return kept;
+}
+
 static void play_with_comings_and_goings(uint64_t seed, uint32_t view) {
     static struct match match;
     struct hc_game game = hc_arena;
     struct hc_rng rng = hc_rng_init(seed, 1);
     const struct hc_network_sim_config calm = hc_sim_link(60, 0);
     game.view = view;
-    begin(&match, &game, seed);
+    begin(&match, &game, seed, PLENTY);
     while (hc_sim_now(match.sim) < 20 * SECOND_US) {
         disturb(&match, &rng);
         hc_sim_run(match.sim, hc_rng_below(&rng, 120 * MS_US));
@@ -220,7 +245,7 @@ END_TEST
 
 START_TEST(a_user_that_comes_back_under_another_name_is_known_by_it) {
     static struct match match;
-    begin(&match, &hc_arena, 11);
+    begin(&match, &hc_arena, 11, PLENTY);
     hc_sim_setup(match.sim, 0)->user = 7;
     connect(&match, 0);
     connect(&match, 1);
@@ -239,6 +264,41 @@ START_TEST(a_user_that_comes_back_under_another_name_is_known_by_it) {
 }
 END_TEST
 
+/// Plays on links of which some are narrow now and then; returns the names that are kept once they
+/// are calm.
+static unsigned play_on_narrow_links(uint64_t seed) {
+    static struct match match;
+    const struct hc_network_sim_config calm = hc_sim_link(60, 0);
+    struct hc_game game = hc_arena;
+    struct hc_rng rng = hc_rng_init(seed, 1);
+    game.view = NARROW_VIEW;
+    begin(&match, &game, seed, LITTLE);
+    while (hc_sim_now(match.sim) < 20 * SECOND_US) {
+        struct hc_network_sim_config link = hc_sim_link(60, 15);
+        link.bytes_per_s = hc_rng_chance(&rng, 500000) ? 0 : 2000;
+        link.queue_us = SECOND_US;
+        hc_sim_set_link(match.sim, hc_rng_below(&rng, CLIENTS), &link, &link);
+        disturb(&match, &rng);
+        hc_sim_run(match.sim, 200 * MS_US);
+    }
+    match.hands_off = true;
+    for (unsigned i = 0; i < CLIENTS; i++)
+        hc_sim_set_link(match.sim, i, &calm, &calm);
+    hc_sim_run(match.sim, 5 * SECOND_US);
+    unsigned kept = count_kept(&match);
+    ck_assert_uint_gt(match.newest, 10000);
+    hc_sim_destroy(match.sim);
+    return kept;
+}
+
+START_TEST(a_client_on_a_congested_path_keeps_no_name_of_a_player_that_left_its_view) {
+    unsigned kept = 0;
+    for (uint64_t seed = 21; seed < 25; seed++)
+        kept += play_on_narrow_links(seed);
+    ck_assert_uint_eq(kept, 0);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("names");
     TCase *tests = tcase_create("names");
@@ -247,5 +307,7 @@ int main(void) {
     suite_add_tcase(suite, tests);
     TCase *long_plays = add_long_plays(suite);
     tcase_add_test(long_plays, each_client_knows_the_right_name_of_each_player_that_it_sees);
+    tcase_add_test(long_plays,
+                   a_client_on_a_congested_path_keeps_no_name_of_a_player_that_left_its_view);
     return run_suite(suite);
 }

@@ -43,11 +43,6 @@ static unsigned owner_named(const struct names *names, hc_player player, const c
 static bool is_new(const struct storm_match *match, const struct names *names, unsigned client,
                    hc_player player) {
     uint64_t each_us = HC_NAMES_RESEND_US + 3 * storm_calm_rtt_us(match, client);
-    // Round trips were long in a dip, and what was lost then is sent again after as long a time.
-    if (storm_client_get(match, client, STORM_C_dip_tick) != 0)
-        each_us += 2 * (uint64_t)storm_client_get(match, client, STORM_C_dip_ms) * 1000;
-    if (storm_match_get(match, STORM_shared) != 0)
-        each_us += 2 * (uint64_t)storm_match_get(match, STORM_shared_dip_ms) * 1000;
     return hc_sim_now(match->sim) < names->since_us[player] + HC_NAMES_US + 3 * each_us;
 }
 
