@@ -42,23 +42,6 @@ add_custom_command(OUTPUT ${HC_WEB_DIR}/hindcast.js ${HC_WEB_DIR}/hindcast.d.ts
   COMMAND ${CMAKE_COMMAND} -E copy ${PROJECT_SOURCE_DIR}/web/hindcast.d.ts ${HC_WEB_DIR}/hindcast.d.ts
   DEPENDS ${parts} ${PROJECT_SOURCE_DIR}/web/hindcast.d.ts ${PROJECT_SOURCE_DIR}/cmake/join_modules.cmake
   VERBATIM)
-# The page on which a server, its clients and their links play, in one file.
-set(page_parts settings past lane person pane storm)
-list(TRANSFORM page_parts PREPEND ${PROJECT_SOURCE_DIR}/web/storm/)
-list(TRANSFORM page_parts APPEND .js)
-set(page_modules ${HC_WEB_DIR}/hindcast-match.wasm ${HC_WEB_DIR}/pong.wasm ${HC_WEB_DIR}/duel.wasm)
-set(duel_level ${PROJECT_SOURCE_DIR}/examples/duel/duel.txt)
-set(bundle ${PROJECT_SOURCE_DIR}/web/storm/bundle.mjs)
-find_program(NODE node REQUIRED)
-add_custom_command(OUTPUT ${HC_WEB_DIR}/storm.html
-  COMMAND ${CMAKE_COMMAND} "-DPARTS=${parts};${page_parts}" -DOUT=${PROJECT_BINARY_DIR}/storm.js
-    -P ${PROJECT_SOURCE_DIR}/cmake/join_modules.cmake
-  COMMAND ${NODE} ${bundle} ${HC_WEB_DIR}/storm.html ${PROJECT_BINARY_DIR}/storm.js ${duel_level} ${page_modules}
-  DEPENDS ${parts} ${page_parts} ${page_modules} ${bundle} ${duel_level} ${PROJECT_SOURCE_DIR}/web/storm/storm.html
-    ${PROJECT_SOURCE_DIR}/web/storm/storm.css ${PROJECT_SOURCE_DIR}/cmake/join_modules.cmake
-  VERBATIM)
-add_custom_target(storm_page ALL DEPENDS ${HC_WEB_DIR}/storm.html)
-
 configure_file(${PROJECT_SOURCE_DIR}/web/package.json.in ${HC_WEB_DIR}/package.json @ONLY)
 configure_file(${PROJECT_SOURCE_DIR}/web/README.md ${HC_WEB_DIR}/README.md COPYONLY)
 configure_file(${PROJECT_SOURCE_DIR}/LICENSE ${HC_WEB_DIR}/LICENSE COPYONLY)
@@ -90,3 +73,43 @@ foreach(game pong duel)
   set(folder ${PROJECT_SOURCE_DIR}/examples/${game})
   hc_side_module(${game} ${folder}/${game}.c ${folder}/drawing.c)
 endforeach()
+
+# hc_page(<name> <game>...): a page on which a server, its clients and their links play, in one file,
+# build/wasm/web/<name>.html. A game is <name>=<module>, <name>=<module>=<level>, or `arena`.
+set(page_parts settings past lane person pane storm)
+list(TRANSFORM page_parts PREPEND ${PROJECT_SOURCE_DIR}/web/storm/)
+list(TRANSFORM page_parts APPEND .js)
+find_program(NODE node REQUIRED)
+add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/storm.js
+  COMMAND ${CMAKE_COMMAND} "-DPARTS=${parts};${page_parts}" -DOUT=${PROJECT_BINARY_DIR}/storm.js
+    -P ${PROJECT_SOURCE_DIR}/cmake/join_modules.cmake
+  DEPENDS ${parts} ${page_parts} ${PROJECT_SOURCE_DIR}/cmake/join_modules.cmake
+  VERBATIM)
+function(hc_page name)
+  set(folder ${PROJECT_SOURCE_DIR}/web/storm)
+  string(REPLACE "=" ";" files "${ARGN}")
+  list(FILTER files INCLUDE REGEX /)
+  add_custom_command(OUTPUT ${HC_WEB_DIR}/${name}.html
+    COMMAND ${NODE} ${folder}/bundle.mjs ${HC_WEB_DIR}/${name}.html ${PROJECT_BINARY_DIR}/storm.js
+      ${HC_WEB_DIR}/hindcast-match.wasm ${ARGN}
+    DEPENDS ${files} ${PROJECT_BINARY_DIR}/storm.js ${HC_WEB_DIR}/hindcast-match.wasm ${folder}/bundle.mjs
+      ${folder}/storm.html ${folder}/storm.css
+    VERBATIM)
+  add_custom_target(${name}_page ALL DEPENDS ${HC_WEB_DIR}/${name}.html)
+endfunction()
+hc_page(storm arena pong=${HC_WEB_DIR}/pong.wasm
+  duel=${HC_WEB_DIR}/duel.wasm=${PROJECT_SOURCE_DIR}/examples/duel/duel.txt)
+
+# A page with a game of one's own: web/page.sh.
+set(HC_WEB_GAME "" CACHE STRING "C files of a game, and of its drawing, for a page of its own")
+set(HC_WEB_LEVEL "" CACHE STRING "The file of that game's level")
+if(HC_WEB_GAME)
+  list(GET HC_WEB_GAME 0 first)
+  get_filename_component(name ${first} NAME_WE)
+  hc_side_module(own-${name} ${HC_WEB_GAME})
+  set(game ${name}=${HC_WEB_DIR}/own-${name}.wasm)
+  if(HC_WEB_LEVEL)
+    string(APPEND game =${HC_WEB_LEVEL})
+  endif()
+  hc_page(own-${name} ${game} arena)
+endif()

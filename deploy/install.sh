@@ -5,6 +5,7 @@
 #     sh deploy/install.sh view    also to build hindcast-view
 #     sh deploy/install.sh web     also to build the library for pages, by WebAssembly
 #     sh deploy/install.sh tests   also to test, on s390x too
+#     sh deploy/install.sh browser also to test pages in Chromium, 290 MB and what it needs
 #     sh deploy/install.sh prometheus  also to test with Prometheus, 325 MB more
 #     sh deploy/install.sh packages    also to check Debian's packages by lintian, and on a fresh Debian
 #     sh deploy/install.sh machines    also to test on every other machine of tests/machines/run.sh
@@ -26,6 +27,7 @@ case "${1-}" in
 view) wanted="$build $view" ;;
 web) wanted="$build $web" ;;
 tests) wanted="$build $view $web $tests" ;;
+browser) wanted="$build $view $web $tests chromium" ;;
 prometheus) wanted="$build $view $web $tests prometheus" ;;
 machines) wanted="$build $view $web $tests $machines" ;;
 packages) wanted="$build $view $web $tests $packages" ;;

@@ -75,6 +75,7 @@ cat <<END
 The whole report: $table, and as JSON build/quickstart.json; docs/REPORT.md explains each line.
 A server of your own: $bin/hindcastd --dev
 Bots for it: $bin/hindcast-bot --connect 127.0.0.1:40000 --count 4
+To see each rewind: open docs/storm.html in a browser
 To install: cmake --install build/release --prefix DIRECTORY
 END
 exit $status

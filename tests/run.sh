@@ -14,7 +14,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 all_stages="install build tidy unit processes exact storm fuzz threads machines web"
-long_stages="planted" # only on demand
+long_stages="planted browser" # only on demand
 presets="asan release fuzz" # asan is dev and more
 jobs=$(nproc 2>/dev/null || echo 2)
 : "${HC_LONG_PLAYS:=no}" "${HC_FUZZ_SECONDS:=2}" "${HC_HISTORIES:=2000}" "${HC_STORM_MINUTES:=0}" \
@@ -221,6 +221,11 @@ stage_web() {
 # no test finds plays all tests, so the mutants take most of the time.
 stage_planted() {
     run_counted python3 tests/planted.py
+}
+
+# The pages in a real browser. Chromium is too large for each run.
+stage_browser() {
+    run_counted sh tests/browser/run.sh
 }
 
 # A stage runs in a shell of its own: within `if`, a function would go on after a failed command.

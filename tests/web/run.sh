@@ -52,3 +52,16 @@ small storm.html 220000
 for game in pong duel; do
     small $game.wasm 6000
 done
+
+# page FILE: a page without its modules, which each change of C changes.
+page() {
+    sed 's/^\(<script type="application.octet-stream"[^>]*>\).*/\1/' "$1"
+}
+page docs/storm.html >build/web/storm.docs
+page build/wasm/web/storm.html >build/web/storm.built
+cmp build/web/storm.docs build/web/storm.built || {
+    echo "docs/storm.html is not what web/ makes: sh web/page.sh docs/storm.html"
+    exit 1
+}
+sh web/page.sh build/web/own.html examples/duel/duel.c examples/duel/drawing.c examples/duel/duel.txt
+grep -c 'data-game="duel"' build/web/own.html >/dev/null

@@ -5,8 +5,7 @@ import { IN_TIME, LATE, REFUSED } from './past.js';
 const CELL = 9, // pixels of a tick
     ROW = 16,
     ARCS = 78, // pixels above the rows
-    AHEAD = 14, // ticks right of the head: inputs that are there before their tick
-    NAMES = 84, // pixels for the names
+    NAMES = 60, // pixels for the names
     FADE_TICKS = 40;
 
 export class Lane {
@@ -36,11 +35,12 @@ export class Lane {
         this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
         this.width = width;
         this.height = height;
+        this.ahead = width > 600 ? 14 : 6; // ticks right of the head: inputs that are there before their tick
     }
 
     /** The pixel of a tick's left edge. */
     #x(tick) {
-        return this.width - (AHEAD + this.shownHead - tick) * CELL;
+        return this.width - (this.ahead + this.shownHead - tick) * CELL;
     }
 
     /** Draws the lane of `past`; `names` are the players', `colours` the page's. */
@@ -49,7 +49,7 @@ export class Lane {
         this.past = past;
         this.shownHead = past.server.head();
         const { context, width, height } = this,
-            first = Math.max(0, this.shownHead - Math.ceil((width - NAMES) / CELL) + AHEAD);
+            first = Math.max(0, this.shownHead - Math.ceil((width - NAMES) / CELL) + this.ahead);
         context.clearRect(0, 0, width, height);
         context.font = '11px system-ui, sans-serif';
         context.textBaseline = 'middle';
@@ -80,7 +80,7 @@ export class Lane {
         const { context } = this,
             fills = { [IN_TIME]: colours.inTime, [LATE]: colours.late, [REFUSED]: colours.refused };
         const y = ARCS + row * ROW + 2;
-        for (let tick = first; tick < this.shownHead + AHEAD; tick++) {
+        for (let tick = first; tick < this.shownHead + this.ahead; tick++) {
             const fill = fills[past.arrival(row, tick)];
             if (fill === undefined) {
                 if (tick >= this.shownHead) continue;
@@ -148,7 +148,7 @@ export class Lane {
     #rewindAt(event) {
         if (this.past === null) return null;
         const box = this.canvas.getBoundingClientRect(),
-            tick = this.shownHead + AHEAD - (this.width - (event.clientX - box.left)) / CELL;
+            tick = this.shownHead + this.ahead - (this.width - (event.clientX - box.left)) / CELL;
         let best = null;
         for (const rewind of this.past.rewinds) {
             const far = Math.min(Math.abs(rewind.head - tick), Math.abs(rewind.from - tick));

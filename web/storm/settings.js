@@ -1,6 +1,5 @@
 // Owns the settings of the page, and their text in the address: the same text repeats the same match.
 
-export const GAMES = ['arena', 'pong', 'duel'];
 export const TIMINGS = ['rewind', 'balanced', 'ahead'];
 export const OTHERS = ['by-game', 'predicted', 'as-received'];
 
@@ -18,10 +17,10 @@ export const CLIENTS_MIN = 2,
 const GOOD = { latency: 30, jitter: 5, loss: 0, bandwidth: 0 };
 const FAR = { latency: 150, jitter: 50, loss: 10, bandwidth: 0 };
 
-/** The default: one client, the second, has a bad link. */
-export function defaults() {
+/** The default for a page with these games: the first of them, and the second client has a bad link. */
+export function defaults(games) {
     const links = Array.from({ length: CLIENTS_MAX }, (_, i) => ({ ...(i === 1 ? FAR : GOOD) }));
-    return { game: 'arena', seed: 7, clients: 4, timing: 'balanced', others: 'by-game', rewind: true, links };
+    return { game: games[0], seed: 7, clients: 4, timing: 'balanced', others: 'by-game', rewind: true, links };
 }
 
 /** A whole number within a range, or `otherwise`. */
@@ -34,11 +33,11 @@ function oneOf(words, text, otherwise) {
     return words.includes(text) ? text : otherwise;
 }
 
-/** The settings that the address names after '#'. What it does not name, or names wrongly, has its default. */
-export function parseSettings(hash) {
+/** The settings that the address names after '#', for a page with these games. What it does not name, or names wrongly, has its default. */
+export function parseSettings(hash, games) {
     const words = new URLSearchParams(hash.replace(/^#/, '')),
-        settings = defaults();
-    settings.game = oneOf(GAMES, words.get('game'), settings.game);
+        settings = defaults(games);
+    settings.game = oneOf(games, words.get('game'), settings.game);
     settings.seed = whole(words.get('seed'), 0, 0xffffffff, settings.seed);
     settings.clients = whole(words.get('clients'), CLIENTS_MIN, CLIENTS_MAX, settings.clients);
     settings.timing = oneOf(TIMINGS, words.get('timing'), settings.timing);

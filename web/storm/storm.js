@@ -4,7 +4,7 @@ import { Lane } from './lane.js';
 import { applyLink, element, Pane } from './pane.js';
 import { Past, plural } from './past.js';
 import { Person } from './person.js';
-import { CLIENTS_MAX, CLIENTS_MIN, conditionsOf, defaults, GAMES, OTHERS, parseSettings, settingsText, TIMINGS } from './settings.js';
+import { CLIENTS_MAX, CLIENTS_MIN, conditionsOf, defaults, OTHERS, parseSettings, settingsText, TIMINGS } from './settings.js';
 
 const FRAME_MAX_US = 250000, // of play in one frame, after the page was hidden, say
     TICK_US = 1e6 / 60;
@@ -15,9 +15,8 @@ const IDLE_US = 30e6; // after so long without a key a bot plays again
 const find = (id) => document.getElementById(id);
 
 /** A part of this file: bytes that were compressed by gzip and written in base64. */
-async function unpack(id) {
-    const text = find(id).textContent.trim();
-    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+async function unpack(part) {
+    const bytes = Uint8Array.from(atob(part.textContent.trim()), (letter) => letter.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
     return new Uint8Array(await new Response(stream).arrayBuffer());
 }
@@ -26,7 +25,8 @@ class Storm {
     constructor(hindcast, games) {
         this.hindcast = hindcast;
         this.games = games;
-        this.settings = parseSettings(location.hash);
+        this.names = Object.keys(games);
+        this.settings = this.#parse();
         this.playing = true;
         this.speed = 1;
         this.busyMs = 0;
@@ -38,6 +38,10 @@ class Storm {
         this.before = performance.now();
         this.figuresAt = 0;
         requestAnimationFrame((now) => this.#frame(now));
+    }
+
+    #parse() {
+        return parseSettings(location.hash, this.names);
     }
 
     // ---- The match ------------------------------------------------------------------------------
@@ -194,7 +198,7 @@ class Storm {
 
     #connectControls() {
         const options = (id, words) => find(id).append(...words.map((word) => element('option', { value: word, textContent: word })));
-        options('game', GAMES);
+        options('game', this.names);
         options('timing', TIMINGS);
         options('others', OTHERS);
         options('clients', Array.from({ length: CLIENTS_MAX - CLIENTS_MIN + 1 }, (_, i) => `${CLIENTS_MIN + i}`));
@@ -212,11 +216,11 @@ class Storm {
         for (const id of ['timing', 'others']) find(id).addEventListener('change', () => this.#change());
         find('restart').addEventListener('click', () => this.restart());
         find('defaults').addEventListener('click', () => {
-            this.settings = defaults();
+            this.settings = defaults(this.names);
             this.restart();
         });
         window.addEventListener('hashchange', () => {
-            this.settings = parseSettings(location.hash);
+            this.settings = this.#parse();
             this.restart();
         });
         const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -264,12 +268,23 @@ class Storm {
     }
 }
 
+/** The games of this file by their names. The arena is in the module of the match. */
+async function loadGames(hindcast) {
+    const games = {};
+    for (const part of document.querySelectorAll('[data-game]')) {
+        const name = part.dataset.game,
+            level = document.querySelector(`[data-level="${name}"]`);
+        games[name] =
+            part.textContent === ''
+                ? hindcast.arena
+                : await hindcast.loadGame(await unpack(part), { level: level ? await unpack(level) : undefined });
+    }
+    return games;
+}
+
 async function begin() {
-    const hindcast = await load(await unpack('hindcast-match'));
-    const games = { arena: hindcast.arena };
-    games.pong = await hindcast.loadGame(await unpack('pong'));
-    games.duel = await hindcast.loadGame(await unpack('duel'), { level: await unpack('duel-level') });
-    return new Storm(hindcast, games);
+    const hindcast = await load(await unpack(find('hindcast-match')));
+    return new Storm(hindcast, await loadGames(hindcast));
 }
 
 begin().then(
