@@ -71,6 +71,7 @@ set_line() {
 }
 set_line late-margin 12
 check "systemctl reloads the configuration" inside systemctl reload hindcastd.service
+[ "$failed" -eq 0 ] || end
 check "a change is in force" await journal 'setting-changed key=late-margin before=24 now=12'
 set_line late-margin many
 inside systemctl reload hindcastd.service
