@@ -97,6 +97,13 @@ if(NOT APPLE AND NOT HC_WASM)
   add_link_options(-Wl,--as-needed)
 endif()
 
+# The rooms of programs handle texts: options, files, requests. The cores check each length themselves, and
+# tests and fuzz programs watch them under the sanitizers.
+set(HC_HARDENED "")
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT HC_SANITIZE AND NOT HC_FUZZ)
+  set(HC_HARDENED -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong)
+endif()
+
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_C_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})

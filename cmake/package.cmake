@@ -128,7 +128,9 @@ and broadcasts what changes. hindcastctl steers it, hindcast-bot plays,
 hindcast-load measures how many clients a server holds, and hindcast-check
 checks the rule of a game. hindcast-server runs hindcastd as a service.")
 set(CPACK_DEBIAN_VIEW_DESCRIPTION "Window in which a person plays on a Hindcast server
-It plays over simulated links, and shows what the server has confirmed.")
+It plays over simulated links, whose latency, jitter and loss are changed by
+keys, and shows the newest state received beside what it predicts: so a
+player sees what a rollback does. A server needs none of this.")
 set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "Libraries of the Hindcast game server
 A game is linked with libhindcast, its client, and a program that embeds the
 server with libhindcast-server.")

@@ -32,6 +32,9 @@ hc_library(hc_daemon SOURCES ${daemon}
 hc_library(hc_client_programs SOURCES ${client_programs} LINK hc_client hc_programs)
 hc_library(hc_bots SOURCES ${bots} LINK hc_client_programs PkgConfig::EVENT)
 hc_library(hc_checker SOURCES ${checker} LINK hc_programs)
+foreach(room hc_programs hc_daemon)
+  target_compile_options(${room} PRIVATE ${HC_HARDENED})
+endforeach()
 
 hc_program(hindcastd MAIN server/daemon/main.c LINK hc_daemon)
 hc_program(hindcastctl MAIN server/daemon/ctl_main.c PARTS LINK hc_daemon)

@@ -47,6 +47,10 @@ function(hc_program name)
     target_link_libraries(${name} PRIVATE ${arg_LINK})
     # musl gives threads 128 KiB unless the program names another size; a report takes half of that.
     target_link_options(${name} PRIVATE -Wl,-z,stack-size=1048576)
+    if(NOT APPLE)
+      # Addresses of functions are found at the start, and cannot be overwritten later.
+      target_link_options(${name} PRIVATE -Wl,-z,relro,-z,now)
+    endif()
     if(arg_PARTS)
       hc_link(${name} PARTS)
     else()
