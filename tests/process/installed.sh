@@ -107,6 +107,9 @@ check "the packages are removed" inside dpkg -r hindcast-server hindcast
 check "the service has ended" state_is inactive
 check "the configuration and the keys are kept" \
     inside sh -c 'test -s /etc/hindcast/keys && grep -x "late-margin = 12" /etc/hindcast/hindcastd.conf'
+check "the packages are installed again" install_packages
+check "the service runs with the settings that were kept" await state_is active
+check "it takes them" await journal "started .*pid=$(inside systemctl show -P MainPID hindcastd.service) .*late_margin_ticks=12 "
 check "the packages are purged" inside dpkg -P hindcast-server hindcast
 nothing_is_left() {
     named | diff "$work/before" -
