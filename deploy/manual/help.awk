@@ -74,9 +74,11 @@ place == "after" && part == "after" {
         sub(/^ +[0-9]+\. /, "")
         print (list ? "" : "\n") ". " escape($0)
         list = 1
-    } else if (/^  [a-z]/) # a command, with its sentence in the next line
-        listed = "*" $1 "*" ($2 != "" ? " _" $2 "_" : "")
-    else if (listed != "") {
+    } else if (/^  [a-z]/) { # a command, with its sentence in the next line
+        listed = "*" $1 "*"
+        for (i = 2; i <= NF; i++)
+            listed = listed " " ($i ~ /^\[/ ? "\\[_" substr($i, 2, length($i) - 2) "_\\]" : "_" $i "_")
+    } else if (listed != "") {
         define(listed, escape($0))
         listed = ""
     } else if (/^[A-Z][A-Za-z0-9]*: /) # a key

@@ -32,6 +32,7 @@ install_packages() {
     inside sh -c 'cd /mnt && dpkg -i "$@"' dpkg $packages
 }
 check "the packages are installed" install_packages
+[ "$failed" -eq 0 ] || end
 check "the service runs" await state_is active
 [ "$failed" -eq 0 ] || {
     inside journalctl -q -b -o cat -u hindcastd.service
@@ -137,7 +138,7 @@ check "without systemd all but the start is the same" without_systemd
 if [ "${HC_LONG_PLAYS-no}" = yes ] && command -v debootstrap >/dev/null; then
     needs=$(for package in $packages; do
         dpkg-deb -f "$shared/$package" Depends
-    done | tr ',' '\n' | sed 's/[ (|].*//; /^hindcast/d; s/^ *//' | sed 's/ .*//' | tr '\n' ',')
+    done | tr ',' '\n' | sed 's/^ *//; s/[ (|].*//; /^hindcast/d' | tr '\n' ',')
     check "a fresh Debian is made" debootstrap --variant=minbase --include="${needs}systemd-sysv,dbus" bookworm "$work/fresh"
     check "all holds there too" env HC_LONG_PLAYS=no HC_ROOT="$work/fresh" sh "$0" "$bin"
 fi
