@@ -40,6 +40,8 @@ enum {
         60, ///< of processor time for a history with late inputs, per LONG_MOST ticks or less
     LONG_LEAST = TICKS_MIN * LONG_TIMES,
     LONG_MOST = (TICKS_MIN + TICKS_MORE) * LONG_TIMES,
+    CLOSE_MS = 1000,
+    TRACK_RECORDS = 4096,
     WHY_MAX = 9000, ///< bytes of a sentence with two paths
 };
 
@@ -122,7 +124,10 @@ struct run {
     struct hc_ck_faults *faults;
     struct counts counts;
     char why[WHY_MAX]; ///< a plugin's match at its loading failed; empty: none did
-    int done;          ///< a pipe to the process that waits for this one
+    struct hc_trace *trace;
+    struct hc_trace_track *track; ///< NULL: there is no trace
+    hc_trace_span history;        ///< the one that is played
+    int done;                     ///< a pipe to the process that waits for this one
 };
 
 /// The arguments of a call that a crash of the game may end.
@@ -159,22 +164,32 @@ static bool play(struct run *run, uint64_t seed) {
         hc_world_free(&world);
         return false;
     }
+    hc_trace_number(run->track, run->history, "players", players);
+    hc_trace_number(run->track, run->history, "ticks", ticks);
     hc_ck_faults_set_seed(run->faults, seed);
+    hc_trace_span span = hc_trace_begin(run->track, "functions");
     hc_ck_functions(&world, run->faults, &rng);
+    hc_trace_end(run->track, span);
     struct history history = {.world = &world,
                               .other = run->build.game != NULL ? &other : NULL,
                               .rng = &rng,
                               .seed = seed,
                               .ticks = ticks,
                               .leave_ppm = ticks < LONG_LEAST ? LEAVE : LONG_LEAVE};
+    uint64_t steps = run->counts.steps;
+    span = hc_trace_begin(run->track, "examined steps");
     bool good = examine(&history, run->faults, &run->counts);
+    hc_trace_number(run->track, span, "steps", run->counts.steps - steps);
+    hc_trace_end(run->track, span);
     // Histories of a faulty step differ in any case.
     struct call call = {.world = &world, .faults = run->faults, .rng = &rng, .ticks = ticks};
     if (good && hc_ck_faults_count(run->faults) == 0) {
         static const char name[] = "a history with late inputs";
         struct hc_guard_end end;
+        span = hc_trace_begin(run->track, "late inputs");
         if (!hc_ck_call_guarded(spread, &call, SPREAD_S * (1 + ticks / LONG_MOST), name, &end))
             hc_ck_crash(run->faults, &end, "%s", name);
+        hc_trace_end(run->track, span);
         good = end.signal != 0 || call.good;
     }
     hc_world_free(&other);
@@ -235,6 +250,8 @@ static int conclude(struct run *run) {
 /// Tells the waiting process the exit status and ends this one. Calls that a crash ended have left
 /// their memory behind, so then nothing is freed.
 static _Noreturn void end(const struct run *run, int status) {
+    hc_trace_end(run->track, run->history); // a crash may have interrupted it
+    (void)hc_trace_close(run->trace, CLOSE_MS);
     fflush(NULL);
     if (write(run->done, &(char){(char)status}, 1) != 1 ||
         hc_ck_faults_have(run->faults, HC_CK_CRASH, NULL))
@@ -256,7 +273,31 @@ static void load_game(struct run *run, struct hc_plugin *plugin, const char *pat
     end(run, 2);
 }
 
+/// Begins the trace, if the options name one, or ends the program.
+static void begin_trace(struct run *run) {
+    static char program[] = "hindcast-check";
+    const struct hc_trace_config config = {.program = program,
+                                           .version = HC_VERSION,
+                                           .reported = hc_trace_print_report,
+                                           .context = program};
+    const struct hc_ck_options *options = &run->options;
+    char why[HC_TRACE_WHY_MAX] = "no memory or no thread for a trace";
+    if (options->trace == NULL)
+        return;
+    run->trace = hc_trace_open(&config);
+    if (run->trace != NULL)
+        run->track = hc_trace_add(run->trace, 0, TRACK_RECORDS, "histories");
+    if (run->track != NULL &&
+        hc_trace_begin_at(run->trace, options->trace,
+                          (uint64_t)options->trace_limit_mb * HC_TRACE_MEGABYTE, why))
+        return;
+    fprintf(stderr, "hindcast-check: %s\n", why);
+    end(run, 1);
+}
+
 static _Noreturn void check(struct run *run) {
+    begin_trace(run);
+    hc_trace_span span = hc_trace_root(run->track, "loading");
     load_game(run, &run->plugin, run->options.game);
     if (run->options.build != NULL) {
         load_game(run, &run->build, run->options.build);
@@ -268,12 +309,19 @@ static _Noreturn void check(struct run *run) {
             end(run, 2);
         }
     }
+    hc_trace_end(run->track, span);
+    span = hc_trace_root(run->track, "library");
     if (run->options.game != NULL)
         check_library(run->options.game, run->faults);
+    hc_trace_end(run->track, span);
     hc_ck_call_begin(run->faults, give_up, run);
     bool good = true;
-    for (uint64_t i = 0; good && i < run->options.histories; i++)
+    for (uint64_t i = 0; good && i < run->options.histories; i++) {
+        run->history = hc_trace_root(run->track, "history");
+        hc_trace_number(run->track, run->history, "seed", run->options.seed + i);
         good = play(run, run->options.seed + i);
+        hc_trace_end(run->track, run->history);
+    }
     if (!good)
         fprintf(stderr, "hindcast-check: not enough memory\n");
     end(run, good ? conclude(run) : 1);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/programs/settings.h"
+#include "common/programs/trace_file.h"
 
 enum {
     HC_CK_HISTORIES_MAX = 1000000,
@@ -21,7 +22,11 @@ enum {
       OR(N(1, HC_CK_TICKS_MAX), "60 to 299, and 16 times as many in every tenth"), 0,              \
       "Ticks of each history")                                                                     \
     X(const char *, json, "json", TEXT("FILE"), NULL,                                              \
-      "Write the report as one JSON object; - is standard output")
+      "Write the report as one JSON object; - is standard output")                                 \
+    X(const char *, trace, "trace", OR(TEXT("FILE"), "none"), NULL,                                \
+      "Write how long each part takes into FILE, for ui.perfetto.dev or chrome://tracing")         \
+    X(uint32_t, trace_limit_mb, "trace-limit", MB(1, HC_TRACE_LIMIT_MB_MAX), HC_TRACE_LIMIT_MB,    \
+      "Size at which a trace ends")
 
 /// The numbers of the settings.
 enum hc_ck_setting {

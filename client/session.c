@@ -703,6 +703,15 @@ bool hc_client_poll_event(struct hc_client *client, struct hc_client_event *even
 
 // ---- For bots -----------------------------------------------------------------------------------
 
+bool hc_cl_session_watch(struct hc_client *client, struct hc_rewind_log *log,
+                         hc_timeline_watch *watch, void *context) {
+    if (hc_client_timeline(client) == NULL)
+        return false;
+    hc_timeline_log_rewinds(client->world->timeline, log);
+    hc_timeline_set_watch(client->world->timeline, watch, context);
+    return true;
+}
+
 bool hc_cl_session_head(const struct hc_client *client, hc_tick *head) {
     *head = client->timing.head;
     return client->link.newest.any;

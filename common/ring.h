@@ -20,6 +20,8 @@ struct hc_timeline {
     struct hc_timeline_stats stats;
     struct hc_overflows overflows;
     struct hc_rewind_log *rewinds; ///< borrowed; NULL: rewinds are not recorded
+    hc_timeline_watch *watch;      ///< NULL: nobody is told of the work
+    void *watch_context;
     bool started;
     hc_tick oldest, head;
     hc_tick earliest; ///< the earliest tick to be resimulated, or HC_NO_TICK

@@ -120,15 +120,36 @@ hc_tick hc_timeline_earliest(const struct hc_timeline *tl) {
     return tl->earliest < tl->head ? tl->earliest : HC_NO_TICK;
 }
 
+void hc_timeline_set_watch(struct hc_timeline *tl, hc_timeline_watch *watch, void *context) {
+    tl->watch = watch;
+    tl->watch_context = context;
+}
+
+static void call_watch(const struct hc_timeline *tl, enum hc_timeline_work work, bool ends) {
+    if (tl->watch != NULL)
+        tl->watch(tl->watch_context, work, ends);
+}
+
 void hc_timeline_resimulate(struct hc_timeline *tl) {
+    bool any = tl->earliest < tl->head;
     HC_ASSERT(tl->started);
+    if (any)
+        call_watch(tl, HC_TIMELINE_REWIND, false);
     hc_stepping_resimulate(tl);
+    if (any)
+        call_watch(tl, HC_TIMELINE_REWIND, true);
 }
 
 void hc_timeline_advance(struct hc_timeline *tl) {
-    HC_ASSERT(tl->head < HC_NO_TICK - 1);
     hc_timeline_resimulate(tl);
+    hc_timeline_simulate(tl);
+}
+
+void hc_timeline_simulate(struct hc_timeline *tl) {
+    HC_ASSERT(tl->head < HC_NO_TICK - 1 && hc_timeline_earliest(tl) == HC_NO_TICK);
+    call_watch(tl, HC_TIMELINE_STEP, false);
     hc_stepping_simulate(tl);
+    call_watch(tl, HC_TIMELINE_STEP, true);
     tl->head++;
     tl->oldest = hc_tick_max(tl->oldest, hc_tick_back(tl->head, tl->config.history));
     hc_inputs_move(&tl->inputs, tl->head);

@@ -60,12 +60,19 @@ void hc_timeline_redo(struct hc_timeline *timeline, hc_tick from);
 /// Records the rewinds from now on in `log`, of the same world and borrowed; NULL: in none.
 void hc_timeline_log_rewinds(struct hc_timeline *timeline, struct hc_rewind_log *log);
 
+/// Calls `watch` for all work from now on; NULL: calls nobody.
+void hc_timeline_set_watch(struct hc_timeline *timeline, hc_timeline_watch *watch, void *context);
+
 /// The earliest tick before the head whose step will be taken again by hc_timeline_resimulate;
 /// HC_NO_TICK: none will.
 hc_tick hc_timeline_earliest(const struct hc_timeline *timeline);
 
 /// Spreads all changes since the last call, without a new tick. A state is required.
 void hc_timeline_resimulate(struct hc_timeline *timeline);
+
+/// Simulates one more tick; nothing has changed since hc_timeline_resimulate. hc_timeline_advance
+/// is both.
+void hc_timeline_simulate(struct hc_timeline *timeline);
 
 /// The input of a HC_SLOT_KNOWN slot: input_size bytes; NULL: the slot is another.
 const void *hc_timeline_input(const struct hc_timeline *timeline, hc_player player, hc_tick tick);

@@ -599,6 +599,10 @@ void hc_server_log_rewinds(struct hc_server *server, struct hc_rewind_log *log) 
     hc_timeline_log_rewinds(server->timeline, log);
 }
 
+void hc_server_watch(struct hc_server *server, hc_timeline_watch *watch, void *context) {
+    hc_timeline_set_watch(server->timeline, watch, context);
+}
+
 const struct hc_world *hc_server_world(const struct hc_server *server) {
     return &server->world;
 }

@@ -187,11 +187,12 @@ void hc_sv_ticks_run(struct hc_server *server, uint64_t now_us) {
     close_window(server);
     if (server->config.force_rewind > 0)
         hc_timeline_redo(server->timeline, hc_tick_back(head, server->config.force_rewind));
-    hc_timeline_advance(server->timeline);
+    hc_timeline_resimulate(server->timeline);
     if (stats->depth > 0)
         hc_histogram_record(&server->stats.rewind_depth, stats->depth);
     if (stats->depth > 0 && server->rewinds != NULL)
         name_causes(server);
+    hc_timeline_simulate(server->timeline);
     hc_tick final = server->replicator.final;
     hc_sv_replicator_advance(&server->replicator, final_tick(server));
     server->stats.game_events = server->replicator.final_events.ring.end;

@@ -13,6 +13,7 @@ bool hc_cl_runner_begin(struct hc_cl_runner *runner, const struct hc_client_conf
 
 void hc_cl_runner_end(struct hc_cl_runner *runner) {
     hc_client_destroy(runner->client);
+    hc_cl_runner_trace_leave(&runner->trace);
     runner->client = NULL;
     runner->due_us = runner->received_us = 0;
     runner->stranded = false;
@@ -61,8 +62,11 @@ static void run(struct hc_cl_runner *runner, uint64_t now_us) {
 }
 
 uint64_t hc_cl_runner_turn(struct hc_cl_runner *runner, uint64_t now_us) {
-    if (receive(runner, now_us) || now_us >= runner->due_us)
+    hc_cl_runner_trace_begin(&runner->trace, runner->client);
+    bool runs = receive(runner, now_us) || now_us >= runner->due_us;
+    if (runs)
         run(runner, now_us);
+    hc_cl_runner_trace_end(&runner->trace, runner->client, runs);
     hc_cl_udp_flush(runner->udp, now_us);
     return hc_cl_runner_deadline(runner);
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "client/programs/next_server.h"
+#include "client/programs/runner_trace.h"
 #include "client/programs/udp.h"
 #include "common/programs/thinker.h"
 #include "hindcast/client.h"
@@ -34,6 +35,7 @@ struct hc_cl_runner {
     uint64_t due_us;       ///< The deadline of the client alone, as of its last turn.
     uint64_t received_us;  ///< The newest accepted datagram arrived at this time; 0: none has.
     uint64_t connected_us; ///< The newest datagram of any connection arrived then; 0: none has.
+    struct hc_cl_runner_trace trace;
     bool stranded; ///< Another build of the server ended the client, and the search goes on.
 };
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/programs/settings.h"
+#include "common/programs/trace_file.h"
 #include "hindcast/client.h"
 #include "hindcast/network_sim.h"
 
@@ -148,7 +149,12 @@ enum hc_cl_settings_group {
     X(const char *, game, "game", OR(TEXT("FILE"), "the arena"), NULL, ALL, OTHER,                 \
       "A plugin with the server's game")                                                           \
     X(const char *, json, "json", TEXT("FILE"), NULL, FLEET, OTHER,                                \
-      "Write the final report as one JSON object; - is standard output")
+      "Write the final report as one JSON object; - is standard output")                           \
+    X(const char *, trace, "trace", OR(TEXT("FILE"), "none"), NULL, VIEW, OTHER,                   \
+      "Write what frames, predicted ticks and rollbacks do into FILE, for ui.perfetto.dev or "     \
+      "chrome://tracing")                                                                          \
+    X(uint32_t, trace_limit_mb, "trace-limit", MB(1, HC_TRACE_LIMIT_MB_MAX), HC_TRACE_LIMIT_MB,    \
+      VIEW, OTHER, "Size at which a trace ends")
 
 #define HC_CL_SETTINGS_OF_RESULTS(X)                                                               \
     X(struct hc_setting_texts, fail_if, "fail-if", TEXTS("COND"),                                  \

@@ -69,7 +69,10 @@ bool hc_cl_pane_open(struct hc_cl_pane *pane, const struct hc_cl_pane_config *co
     struct hc_client_config client = *config->client;
     hc_cl_knobs_configure(config->knobs, &client);
     *pane =
-        (struct hc_cl_pane){.runner = {.calls = &calls, .owner = pane, .search = config->search},
+        (struct hc_cl_pane){.runner = {.calls = &calls,
+                                       .owner = pane,
+                                       .search = config->search,
+                                       .trace.track = config->track},
                             .bot = config->bot,
                             .game = client.game,
                             .protocol_id = hc_datagram_protocol_id(client.game, client.rule_hash)};

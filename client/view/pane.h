@@ -28,6 +28,7 @@ struct hc_cl_pane_config {
     struct hc_cl_next_server *search; ///< Borrowed; NULL: there is none.
     uint64_t seed;                    ///< of the link and the bot
     uint32_t number;                  ///< of the pane
+    struct hc_trace_track *track;     ///< for its client; NULL: there is no trace
     bool bot;
     hc_bot_think *think; ///< of the game; NULL: a bot's inputs are random
 };

@@ -24,16 +24,19 @@
 #include <string.h>
 
 enum {
-    WHY_MAX = 4600,     ///< bytes of a sentence with a path
-    FRAME_US = 16667,   ///< from frame to frame
-    LEAVE_US = 2000000, ///< longest time for closing the connections
-    SPAWN_CLIENTS = 16, ///< of a server of --spawn: others may join
+    WHY_MAX = 4600,       ///< bytes of a sentence with a path
+    FRAME_US = 16667,     ///< from frame to frame
+    LEAVE_US = 2000000,   ///< longest time for closing the connections
+    CLOSE_MS = 1000,      ///< at the end, the trace's file may take so long
+    TRACK_RECORDS = 4096, ///< room of a track of the trace
+    SPAWN_CLIENTS = 16,   ///< of a server of --spawn: others may join
 };
 
 static const char program[] = "hindcast-view";
 
 /// The window with its clients and their server.
 struct session {
+    const char *version;
     struct hc_cl_options *options;
     struct hc_cl_window window;
     struct hc_cl_udp_peer server;
@@ -41,6 +44,8 @@ struct session {
     struct hc_credential tokens[HC_CL_WINDOW_PANES];
     struct hc_cl_next_server next_server;
     bool searches; ///< the search goes on
+    struct hc_trace *trace;
+    struct hc_trace_track *frames, *clients[HC_CL_WINDOW_PANES]; ///< NULL: there is no trace
 };
 
 /// Resolves the server, and reads or requests a token for each pane. `*issuer` stays as it is with
@@ -83,6 +88,7 @@ static bool open_panes(struct session *session, char *why) {
                                                session->searches ? &session->next_server : NULL,
                                            .seed = options->seed,
                                            .number = i,
+                                           .track = session->clients[i],
                                            .bot = options->bot,
                                            .think = options->plugin.think};
         *pane = (struct hc_cl_window_pane){.has_self = false};
@@ -192,7 +198,10 @@ static bool play(struct session *session, char *why) {
             return false;
         uint64_t now_us = hc_clock_us();
         if (now_us >= frame_us) {
+            hc_trace_span frame = hc_trace_root(session->frames, "frame");
+            hc_trace_span part = hc_trace_begin(session->frames, "draw");
             hc_cl_window_draw(window, now_us);
+            hc_trace_end(session->frames, part);
             if (all_play(window)) {
                 played++;
                 hc_cl_presses_push(&presses);
@@ -200,7 +209,9 @@ static bool play(struct session *session, char *why) {
             if (options->frames > 0 && played >= options->frames)
                 return options->screenshot == NULL ||
                        hc_cl_screenshot_write(window->renderer, options->screenshot, why, WHY_MAX);
+            part = hc_trace_begin(session->frames, "present");
             SDL_RenderPresent(window->renderer);
+            hc_trace_end(session->frames, frame);
             frame_us = frame_us + FRAME_US > now_us ? frame_us + FRAME_US : now_us + FRAME_US;
         }
         wait_until(window, frame_us);
@@ -227,19 +238,47 @@ static void leave(struct hc_cl_window *window) {
     }
 }
 
+/// Begins the trace, if the options name one. False: failed, and `why` is a sentence.
+static bool begin_trace(struct session *session, char why[static WHY_MAX]) {
+    static char name[] = "hindcast-view";
+    const struct hc_cl_options *options = session->options;
+    const struct hc_trace_config config = {.program = name,
+                                           .version = session->version,
+                                           .reported = hc_trace_print_report,
+                                           .context = name};
+    if (options->trace == NULL)
+        return true;
+    session->trace = hc_trace_open(&config);
+    bool good = session->trace != NULL;
+    if (good)
+        session->frames = hc_trace_add(session->trace, 0, TRACK_RECORDS, "window");
+    for (uint32_t i = 0; good && i < options->clients; i++) {
+        char track[HC_TRACE_NAME_MAX];
+        snprintf(track, sizeof(track), "client %u", i + 1);
+        session->clients[i] = hc_trace_add(session->trace, i + 1, TRACK_RECORDS, track);
+        good = session->clients[i] != NULL;
+    }
+    snprintf(why, WHY_MAX, "no memory or no thread for a trace");
+    return good && session->frames != NULL &&
+           hc_trace_begin_at(session->trace, options->trace,
+                             (uint64_t)options->trace_limit_mb * HC_TRACE_MEGABYTE, why);
+}
+
 /// Plays on the server of `options`; false: failed, and `why` is a sentence.
-static bool run(struct hc_cl_options *options, char *why) {
+static bool run(struct hc_cl_options *options, const char *version, char *why) {
     static struct session session; // too large for the stack, and its canvas must not move
     struct hc_cl_window *window = &session.window;
     struct hc_cl_tokens_issuer issuer = {.process = 0};
     session.options = options;
-    bool good = hc_cl_window_open(window, options, why, WHY_MAX) &&
+    session.version = version;
+    bool good = begin_trace(&session, why) && hc_cl_window_open(window, options, why, WHY_MAX) &&
                 (options->press == NULL || hc_cl_presses_check(options->press, why, WHY_MAX)) &&
                 obtain_tokens(&session, &issuer, why) && open_next_server(&session, &issuer, why) &&
                 open_panes(&session, why) && play(&session, why);
     leave(window);
     hc_cl_window_close(window);
     hc_cl_next_server_free(&session.next_server);
+    (void)hc_trace_close(session.trace, CLOSE_MS);
     return good;
 }
 
@@ -260,7 +299,7 @@ static bool spawn(struct hc_cl_options *options, struct hc_cl_spawn *server, cha
     return true;
 }
 
-int hc_cl_view_run(int argc, char **argv) {
+int hc_cl_view_run(const char *version, int argc, char **argv) {
     struct hc_cl_options options;
     struct hc_cl_spawn server;
     char why[WHY_MAX];
@@ -271,7 +310,7 @@ int hc_cl_view_run(int argc, char **argv) {
         fprintf(stderr, "%s: %s\n", program, why);
         return 1;
     }
-    bool good = run(&options, why);
+    bool good = run(&options, version, why);
     if (!good)
         fprintf(stderr, "%s: %s\n", program, why);
     if (options.spawn)

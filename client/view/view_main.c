@@ -6,5 +6,5 @@
 
 int main(int argc, char **argv) {
     argp_program_version = "hindcast-view " HC_VERSION_AND_COMMIT;
-    return hc_cl_view_run(argc, argv);
+    return hc_cl_view_run(HC_VERSION, argc, argv);
 }

@@ -5,10 +5,14 @@
 
 #include <time.h>
 
-uint64_t hc_clock_us(void) {
+uint64_t hc_clock_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t hc_clock_us(void) {
+    return hc_clock_ns() / 1000;
 }
 
 struct timeval hc_clock_span(uint64_t us) {

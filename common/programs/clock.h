@@ -4,7 +4,10 @@
 #include <stdint.h>
 #include <sys/time.h>
 
-/// Microseconds since an unknown moment; never steps back.
+/// Nanoseconds since an unknown moment; never steps back.
+uint64_t hc_clock_ns(void);
+
+/// Microseconds since the same moment.
 uint64_t hc_clock_us(void);
 
 /// The span as timers take it, at most 30 years.

@@ -6,7 +6,7 @@
 /// sentences about errors, and the printed configuration. A row has a VALUE:
 ///
 ///     FLAG                          the option has no argument; a bool
-///     N TICKS HZ BYTES_PER_S UNITS PERCENT S MS (min, max)
+///     N TICKS HZ BYTES_PER_S UNITS PERCENT S MS MB (min, max)
 ///                                   a whole number; uint16_t, uint32_t or uint64_t
 ///     PER_S_IN_MILLI PERCENT_IN_PPM MS_IN_US S_IN_US KBIT_IN_BIT (min, max)
 ///                                   a number with decimal places; the member has the smaller unit
@@ -95,6 +95,7 @@ struct hc_setting {
 #define HC_SETTING_PERCENT_IN_PPM(min, max) HC_SETTING_NUMBER("PCT", " %", 4, min, max)
 #define HC_SETTING_MS(min, max) HC_SETTING_NUMBER("MS", " ms", 0, min, max)
 #define HC_SETTING_MS_IN_US(min, max) HC_SETTING_NUMBER("MS", " ms", 3, min, max)
+#define HC_SETTING_MB(min, max) HC_SETTING_NUMBER("MB", " MB", 0, min, max)
 #define HC_SETTING_S(min, max) HC_SETTING_NUMBER("S", " s", 0, min, max)
 #define HC_SETTING_S_IN_US(min, max) HC_SETTING_NUMBER("S", " s", 6, min, max)
 #define HC_SETTING_OR(value_, none_) HC_SETTING_##value_, .none = (none_)

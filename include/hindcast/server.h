@@ -463,6 +463,11 @@ HC_API const struct hc_timeline *hc_server_timeline(const struct hc_server *serv
 /// server; NULL: in none.
 HC_API void hc_server_log_rewinds(struct hc_server *server, struct hc_rewind_log *log);
 
+/// Calls `watch` when a rewind or a new tick of the timeline begins and when it ends, so that a
+/// program can measure them; NULL: calls nobody. A rewind is in the log of hc_server_log_rewinds,
+/// with its clients, when the next tick begins.
+HC_API void hc_server_watch(struct hc_server *server, hc_timeline_watch *watch, void *context);
+
 /// The world's parameters.
 HC_API const struct hc_world *hc_server_world(const struct hc_server *server);
 

@@ -53,6 +53,15 @@ struct hc_timeline_stats {
                     ///< resimulation; 0: none was
 };
 
+/// The work of a timeline.
+enum hc_timeline_work {
+    HC_TIMELINE_REWIND, ///< past ticks are stepped again: a server's rewind, or a client's rollback
+    HC_TIMELINE_STEP,   ///< a new tick is simulated
+};
+
+/// Called when work of a timeline begins, and when it `ends`. It must not change the timeline.
+typedef void hc_timeline_watch(void *context, enum hc_timeline_work work, bool ends);
+
 enum {
     HC_OVERFLOWS_MAX = 16,      ///< listed by a timeline
     HC_OVERFLOW_TEXT_MAX = 240, ///< bytes of hc_overflow_text

@@ -546,6 +546,8 @@ static void log_second(struct hc_sv_control *control, uint64_t now) {
 static void on_check(evutil_socket_t descriptor, short events, void *context) {
     struct hc_sv_control *control = context;
     uint64_t now = hc_clock_us();
+    struct hc_trace_track *track = hc_sv_tracing_get(&control->setting->tracing->control);
+    hc_trace_span span = hc_trace_root(track, "check");
     (void)descriptor;
     (void)events;
     for (unsigned i = 0; i < control->options->workers; i++) {
@@ -562,6 +564,7 @@ static void on_check(evutil_socket_t descriptor, short events, void *context) {
     answer_if_published(control);
     end_if_over(control);
     hc_loop_arm(control->check, now + CHECK_US, now);
+    hc_trace_end(track, span);
 }
 
 // ---- Signals ------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@
 
 #include "common/elapsed.h"
 #include "common/programs/clock.h"
-#include "server/daemon/thread.h"
+#include "common/programs/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -184,7 +184,7 @@ static void free_file(struct hc_sv_log_file *file) {
 static bool begin(struct hc_sv_log_file *file) {
     file->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     return file->wake >= 0 && pipe2(file->ends, O_CLOEXEC | O_NONBLOCK) == 0 &&
-           hc_sv_thread_start(&file->thread, run, file);
+           hc_thread_start(&file->thread, run, file);
 }
 
 /// A file whose thread has not begun; NULL: no memory.

@@ -50,6 +50,7 @@ struct daemon {
     struct hc_sv_admin *admin;           ///< NULL unless --admin
     pthread_mutex_t placement_lock;
     struct hc_sv_wall_clock wall_clock;
+    struct hc_sv_tracing tracing;
     struct hc_sv_worker *workers; ///< [options.workers]
     struct hc_sv_control control;
     struct hc_sv_activation activation;
@@ -158,6 +159,7 @@ static void prepare_setting(struct daemon *daemon) {
     daemon->setting.placement_lock = &daemon->placement_lock;
     daemon->setting.wall_clock = &daemon->wall_clock;
     daemon->setting.drains = &daemon->control.drains;
+    daemon->setting.tracing = &daemon->tracing;
     hc_sv_wall_clock_open(&daemon->wall_clock);
     pthread_mutex_init(&daemon->placement_lock, NULL);
     daemon->setting.game = *options->plugin.game;
@@ -287,6 +289,7 @@ static void clean_up(struct daemon *daemon) {
     hc_sv_watchdog_free(daemon->setting.watchdog);
     hc_sv_placement_destroy(daemon->setting.placement);
     hc_sv_wall_clock_close(&daemon->wall_clock);
+    hc_sv_tracing_close(&daemon->tracing);
     hc_sv_log_close(&daemon->log);
     hc_sv_log_file_close(daemon->control.reload.log_file, LOG_FILE_MS);
     sodium_memzero(&daemon->keys, sizeof(daemon->keys));
@@ -299,6 +302,18 @@ static bool open_admin(struct daemon *daemon) {
     if (daemon->admin == NULL && why[0] != '\0')
         fprintf(stderr, "hindcastd: %s\n", why);
     return daemon->admin != NULL || why[0] == '\0';
+}
+
+/// Opens the trace, and its file if the options name one.
+static bool open_trace(struct daemon *daemon) {
+    char why[HC_TRACE_WHY_MAX];
+    daemon->tracing.version = HC_VERSION;
+    daemon->tracing.options = &daemon->options;
+    daemon->tracing.log = &daemon->log;
+    bool good = hc_sv_tracing_open(&daemon->tracing, why);
+    if (!good)
+        fprintf(stderr, "hindcastd: %s\n", why);
+    return good;
 }
 
 /// Makes everything that the server needs; false: failed, with a sentence on standard error.
@@ -328,7 +343,8 @@ static bool set_up(struct daemon *daemon) {
                 options->matches, options->clients, options->history);
         return false;
     }
-    return obtain_refused(daemon, false) && open_ports(daemon) && open_admin(daemon);
+    return obtain_refused(daemon, false) && open_ports(daemon) && open_admin(daemon) &&
+           open_trace(daemon);
 }
 
 /// Runs all workers until they have ended; false: a thread cannot be had. `*ended`: no thread of

@@ -8,7 +8,7 @@
 #include "common/programs/report.h"
 #include "hindcast/check.h"
 #include "server/daemon/event_line.h"
-#include "server/daemon/thread.h"
+#include "common/programs/thread.h"
 #include "server/daemon/wall_clock.h"
 
 #include <sodium.h>
@@ -106,6 +106,7 @@ static bool use_server(struct hc_sv_match *match, struct hc_server *server, uint
     hc_server_destroy(match->server);
     match->npcs = npcs;
     match->server = server;
+    match->trace.server = NULL;
     match->seed = seed;
     match->worlds++;
     return true;
@@ -143,6 +144,11 @@ bool hc_sv_match_open(struct hc_sv_match *match, const struct hc_sv_match_settin
     struct hc_server_config config = config_of(setting, &match->settings, number, keys);
     if (!use_server(match, create(match, &config, seed), seed))
         return false;
+    if (setting->options->admin != NULL || setting->options->trace != NULL) {
+        match->rewinds = hc_rewind_log_create(hc_server_world(match->server), NULL);
+        if (match->rewinds == NULL)
+            return false;
+    }
     begin_report(match);
     hc_sv_match_renew_deadline(match);
     return true;
@@ -190,6 +196,7 @@ void hc_sv_match_close(struct hc_sv_match *match) {
     match->server = NULL;
     hc_sv_published_close(&match->counts);
     free(match->listed);
+    hc_rewind_log_destroy(match->rewinds);
     hc_sv_faults_close(&match->faults);
 }
 
@@ -329,7 +336,7 @@ enum hc_status hc_sv_match_receive_placed(struct hc_sv_match *match,
 size_t hc_sv_match_send(struct hc_sv_match *match, struct hc_address *to,
                         uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
     struct hc_sv_watch *watch = enter(match, now_us);
-    size_t size = hc_server_send(match->server, to, out, now_us);
+    size_t size = hc_sv_match_trace_send(&match->trace, match->server, to, out, now_us);
     leave(watch);
     return size;
 }
@@ -351,6 +358,14 @@ static bool count_ticks(struct hc_sv_match *match) {
         match->report.clients_most = clients;
     match->counted_tick = head;
     return true;
+}
+
+void hc_sv_match_begin_turn(struct hc_sv_match *match, uint64_t late_us) {
+    if (match->rewinds == NULL)
+        return;
+    hc_sv_tracing_track *track = &match->setting->tracing->matches[match->number - 1];
+    hc_sv_match_trace_begin(&match->trace, hc_sv_tracing_get(track), match->server, match->rewinds,
+                            late_us);
 }
 
 bool hc_sv_match_advance(struct hc_sv_match *match, uint64_t now_us) {
@@ -454,7 +469,7 @@ void hc_sv_match_renew(struct hc_sv_match *match, const struct hc_token_ring *ke
     match->next_seed = next_seed(match);
     match->next_config = config_of(match->setting, &match->settings, match->number, keys);
     atomic_store(&match->made, false);
-    match->makes = hc_sv_thread_start(&match->maker, make_next, match);
+    match->makes = hc_thread_start(&match->maker, make_next, match);
 }
 
 // ---- Report -------------------------------------------------------------------------------------

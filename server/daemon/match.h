@@ -10,11 +10,13 @@
 #include "server/daemon/door.h"
 #include "server/daemon/faults.h"
 #include "server/daemon/log.h"
+#include "server/daemon/match_trace.h"
 #include "server/daemon/npcs.h"
 #include "server/daemon/options.h"
 #include "server/daemon/published.h"
 #include "server/daemon/report.h"
 #include "server/daemon/status.h"
+#include "server/daemon/tracing.h"
 #include "server/daemon/udp.h"
 #include "server/daemon/wall_clock.h"
 #include "server/daemon/watchdog.h"
@@ -36,6 +38,7 @@ struct hc_sv_match_setting {
     struct hc_sv_wall_clock *wall_clock;          ///< by which tokens expire
     struct hc_sv_watchdog *watchdog;              ///< NULL: there is none
     atomic_bool *drains;                          ///< true: no user without a session is admitted
+    struct hc_sv_tracing *tracing;                ///< the tracks of the trace
 };
 
 /// The counts of a match, of all its worlds, as the report has them.
@@ -79,11 +82,13 @@ struct hc_sv_match {
     uint64_t past_ticks;
     struct hc_sv_faults faults; ///< of all worlds
     struct hc_sv_status status;
-    atomic_bool refuses;             ///< joins, because it is overloaded, as the placement knows
-    atomic_uint clients;             ///< connected now
-    atomic_uint sessions;            ///< connected or lingering
-    struct hc_sv_published counts;   ///< a struct hc_sv_match_counts
-    uint64_t published_us;           ///< when they were published
+    atomic_bool refuses;           ///< joins, because it is overloaded, as the placement knows
+    atomic_uint clients;           ///< connected now
+    atomic_uint sessions;          ///< connected or lingering
+    struct hc_sv_published counts; ///< a struct hc_sv_match_counts
+    uint64_t published_us;         ///< when they were published
+    struct hc_rewind_log *rewinds; ///< for a trace; NULL: there will be none
+    struct hc_sv_match_trace trace;
     struct hc_server_client *listed; ///< [listed_count] clients for --admin; NULL without it
     uint32_t listed_count, listed_most;
     hc_tick listed_tick; ///< head of the timeline then
@@ -148,6 +153,9 @@ size_t hc_sv_match_send(struct hc_sv_match *match, struct hc_address *to,
 
 /// Reads the deadline again. An idle match has none.
 void hc_sv_match_renew_deadline(struct hc_sv_match *match);
+
+/// Begins a turn of the match, `late_us` after it was due, in the trace if there is one.
+void hc_sv_match_begin_turn(struct hc_sv_match *match, uint64_t late_us);
 
 /// Runs the ticks that are due at `now_us`; true: there were any. They are counted.
 bool hc_sv_match_advance(struct hc_sv_match *match, uint64_t now_us);

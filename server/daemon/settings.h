@@ -7,6 +7,7 @@
 #pragma once
 
 #include "common/programs/settings.h"
+#include "common/programs/trace_file.h"
 #include "hindcast/connection.h"
 #include "hindcast/server.h"
 #include "hindcast/timeline.h"
@@ -132,6 +133,10 @@ enum hc_sv_settings_group {
     X(bool, verdict, "verdict", FLAG, false, OUTPUT, LIVE,                                         \
       "Exit with 1 if the verdict of the final report is NOT OK. Otherwise a server that stops "   \
       "as it was told exits with 0, whatever happened in its life")                                \
+    X(const char *, trace, "trace", OR(TEXT("FILE"), "none"), NULL, OUTPUT, FIXED,                 \
+      "Write what ticks and rewinds do into FILE, for ui.perfetto.dev or chrome://tracing")        \
+    X(uint32_t, trace_limit_mb, "trace-limit", MB(1, HC_TRACE_LIMIT_MB_MAX), HC_TRACE_LIMIT_MB,    \
+      OUTPUT, LIVE, "Size at which a trace ends")                                                  \
     X(uint32_t, ticks, "ticks", OR(N(1, HC_SNAPSHOT_TICK_MAX), "until a signal"), 0, TRIALS,       \
       FIXED, "Stop after N ticks; the exit status is that of --verdict")                           \
     X(uint16_t, force_rewind_match, "force-rewind-match", N(0, HC_MATCH_MAX), 0, TRIALS, LIVE,     \

@@ -7,7 +7,7 @@
 #include "common/programs/backtrace.h"
 #include "hindcast/check.h"
 #include "server/daemon/options.h"
-#include "server/daemon/thread.h"
+#include "common/programs/thread.h"
 
 #include <semaphore.h>
 #include <signal.h>
@@ -64,7 +64,7 @@ static void ask(const struct hc_sv_watchdog *watchdog, pthread_t thread, char *t
         ;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += ASK_S;
-    if (pthread_kill(thread, hc_sv_thread_question()) != 0 ||
+    if (pthread_kill(thread, hc_thread_question()) != 0 ||
         sem_timedwait(&asked.done, &until) != 0 || asked.count == 0)
         return;
     unsigned at = 0;
@@ -180,7 +180,7 @@ static void prepare_ask(void) {
     struct sigaction action = {.sa_handler = on_ask, .sa_flags = SA_RESTART | SA_ONSTACK};
     (void)hc_backtrace(places); // loads what a handler must not load
     sem_init(&asked.done, 0, 0);
-    sigaction(hc_sv_thread_question(), &action, NULL);
+    sigaction(hc_thread_question(), &action, NULL);
 }
 
 struct hc_sv_watchdog *hc_sv_watchdog_start(struct hc_sv_log *log, const void *game,
@@ -197,7 +197,7 @@ struct hc_sv_watchdog *hc_sv_watchdog_start(struct hc_sv_log *log, const void *g
     pthread_cond_init(&watchdog->wake, NULL);
     prepare_ask();
     if (watchdog->places != NULL && watchdog->found != NULL &&
-        hc_sv_thread_start(&watchdog->thread, find_places, watchdog))
+        hc_thread_start(&watchdog->thread, find_places, watchdog))
         return watchdog;
     hc_sv_watchdog_free(watchdog);
     return NULL;

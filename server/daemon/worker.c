@@ -9,7 +9,7 @@
 #include "common/programs/loop.h"
 #include "hindcast/check.h"
 #include "server/daemon/routing.h"
-#include "server/daemon/thread.h"
+#include "common/programs/thread.h"
 #include "server/daemon/wall_clock.h"
 
 #include <sodium.h>
@@ -103,6 +103,11 @@ static void share_reading(struct hc_sv_worker *worker, uint64_t us, unsigned all
     }
 }
 
+/// The worker's track; NULL: there is no trace.
+static struct hc_trace_track *track_of(const struct hc_sv_worker *worker) {
+    return hc_sv_tracing_get(&worker->setting->tracing->workers[worker->index]);
+}
+
 /// Receives DATA until the lane is empty, it is `end_us`, or the rest arrived after `due_us`, when
 /// a tick is due. The rest waits in the receive buffer. Returns the time.
 static uint64_t receive_data(struct hc_sv_worker *worker, uint64_t now, uint64_t due_us,
@@ -110,11 +115,15 @@ static uint64_t receive_data(struct hc_sv_worker *worker, uint64_t now, uint64_t
     struct hc_sv_batch batch;
     unsigned all = 0;
     uint64_t begun = now;
+    struct hc_trace_track *track = track_of(worker);
+    hc_trace_span span = hc_trace_begin(track, "receive");
     do {
         batch = receive_batch(worker, HC_SV_DOOR_DATA);
         all += batch.count;
         now = hc_clock_us();
     } while (now < end_us && goes_on(&batch, due_us));
+    hc_trace_number(track, span, "datagrams", all);
+    hc_trace_end(track, span);
     worker->drained += all;
     share_reading(worker, hc_since(begun, now), all);
     return now;
@@ -285,9 +294,14 @@ static void note_work(struct hc_sv_match *match) {
 /// Does what is due for one match at `now`, when its work begins. True: it had a tick.
 static bool run_match(struct hc_sv_worker *worker, struct hc_sv_match *match, uint64_t now) {
     uint64_t begun = hc_clock_us();
+    struct hc_sv_match_trace *trace = &match->trace;
+    hc_sv_match_begin_turn(match, hc_since(match->deadline_us, begun));
+    hc_sv_match_trace_part(trace, "advance");
     bool ticked = hc_sv_match_advance(match, now);
     uint64_t advanced = hc_clock_us();
+    hc_sv_match_trace_part(trace, "send");
     uint64_t end = send_all(worker, match, advanced);
+    hc_sv_match_trace_part(trace, "events");
     match->advance_us += hc_since(begun, advanced);
     match->send_us += hc_since(advanced, end);
     hc_sv_match_log_events(match);
@@ -302,6 +316,7 @@ static bool run_match(struct hc_sv_worker *worker, struct hc_sv_match *match, ui
         hc_sv_match_publish(match, &worker->scratch, now);
     if (ticked && match->lasts)
         ask_for_end(worker, match);
+    hc_sv_match_trace_end(trace, match->server, ticked);
     return ticked;
 }
 
@@ -397,7 +412,9 @@ static void on_handshake(evutil_socket_t descriptor, short events, void *context
     struct hc_sv_worker *worker = context;
     (void)descriptor;
     (void)events;
+    hc_trace_span span = hc_trace_root(track_of(worker), "handshakes");
     receive_handshakes(worker);
+    hc_trace_end(track_of(worker), span);
     // The timer does all else: a look at all clients for each HELLO would cost more than the HELLO.
     for (struct hc_sv_match *match = NULL;
          (match = hc_sv_worker_next_match(worker, match)) != NULL;)
@@ -523,6 +540,7 @@ static void on_mail(evutil_socket_t descriptor, short events, void *context) {
     (void)events;
     ssize_t size = read(descriptor, &woken, sizeof(woken));
     (void)size; // nothing to read: another thread has not written yet
+    hc_trace_span span = hc_trace_root(track_of(worker), "orders and mail");
     obey(worker);
     bool any = true;
     for (unsigned i = 0; i < MAIL_EACH && any && hc_sv_time_budget_lasts(budget); i++) {
@@ -538,6 +556,7 @@ static void on_mail(evutil_socket_t descriptor, short events, void *context) {
         (void)answer(worker, false);
         hc_sv_time_budget_take(budget, hc_since(from, thread_cpu_us()));
     }
+    hc_trace_end(track_of(worker), span);
     if (any)
         hc_sv_mailbox_wake(&worker->mailbox);
     if (any && !hc_sv_time_budget_lasts(budget))
@@ -634,7 +653,7 @@ bool hc_sv_worker_replace(struct hc_sv_worker *worker, uint64_t since_us) {
     struct hc_sv_runner *runner = create_runner(worker, hc_sv_doors_share(former->doors));
     if (runner == NULL)
         return false;
-    bool begun = hc_sv_thread_start(&runner->thread, run, runner);
+    bool begun = hc_thread_start(&runner->thread, run, runner);
     runner->goes = begun && hc_sv_watch_take(&former->watch, since_us);
     if (!runner->goes) {
         sem_post(&runner->start);
@@ -728,7 +747,7 @@ bool hc_sv_worker_begin(struct hc_sv_worker *worker) {
     obey(worker);
     for (unsigned i = 0; i < worker->count; i++)
         hc_sv_match_begin(&worker->matches[i], now);
-    runner->goes = hc_sv_thread_start(&runner->thread, run, runner);
+    runner->goes = hc_thread_start(&runner->thread, run, runner);
     if (!runner->goes)
         atomic_store(&worker->closed, true);
     sem_post(&runner->start);
