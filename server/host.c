@@ -8,6 +8,7 @@
 #include "server/handshake.h"
 #include "server/inputs.h"
 #include "server/receive.h"
+#include "server/replication/sent.h"
 #include "server/send.h"
 #include "server/sessions.h"
 #include "server/state.h"
@@ -588,6 +589,14 @@ uint32_t hc_server_sessions(const struct hc_server *server, struct hc_server_ses
 uint32_t hc_server_list_clients(const struct hc_server *server, struct hc_server_client *out,
                                 uint32_t most, uint64_t now_us) {
     return hc_sv_clients_list(&server->clients, out, most, now_us);
+}
+
+uint32_t hc_server_list_sent(const struct hc_server *server, uint32_t cid,
+                             struct hc_server_sent *out, uint32_t most) {
+    const struct hc_sv_peer *peer = hc_sv_clients_of_cid(&server->clients, cid);
+    return peer != NULL && hc_sv_peer_has_session(peer)
+               ? hc_sv_sent_list(&peer->replication, out, most)
+               : 0;
 }
 
 const struct hc_timeline *hc_server_timeline(const struct hc_server *server) {

@@ -13,7 +13,7 @@
 HC_C_BEGIN
 
 enum {
-    HC_REWINDS_KEPT = 64,       ///< of the newest rewinds of a log
+    HC_REWINDS_KEPT = 32,       ///< of the newest rewinds of a log
     HC_REWIND_CAUSES_MAX = 16,  ///< listed by a rewind
     HC_REWIND_CHANGES_MAX = 32, ///< listed by a rewind
 };

@@ -195,6 +195,14 @@ struct hc_server_client {
     uint64_t late_ticks;       ///< ticks that these went back, in all
 };
 
+/// An entity as a client was sent it: by the newest snapshot that carried it and does not count as
+/// lost.
+struct hc_server_sent {
+    hc_entity entity;
+    hc_tick tick;      ///< tick of the state
+    const void *state; ///< state_size bytes of its kind, valid until the next hc_server_advance
+};
+
 /// A message of a client's game to the server's, reliable or not.
 struct hc_server_message {
     uint32_t cid;
@@ -478,6 +486,12 @@ HC_API uint32_t hc_server_sessions(const struct hc_server *server, struct hc_ser
 /// The same with what the server knows of each session at `now_us`.
 HC_API uint32_t hc_server_list_clients(const struct hc_server *server, struct hc_server_client *out,
                                        uint32_t most, uint64_t now_us);
+
+/// The number of alive entities in the view of client `cid` as it was sent them, which rewinds do
+/// not change; 0 if there is no such client. Writes up to `most` of them to `out`, in no order. The
+/// client may miss the newest, and shows them later.
+HC_API uint32_t hc_server_list_sent(const struct hc_server *server, uint32_t cid,
+                                    struct hc_server_sent *out, uint32_t most);
 
 /// The number of connected clients.
 HC_API unsigned hc_server_clients(const struct hc_server *server);

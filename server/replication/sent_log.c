@@ -270,6 +270,15 @@ static bool newest_sent(const struct hc_sv_items *items, const struct hc_sv_sent
     return (items->values >> place & 1) != 0;
 }
 
+hc_sv_value_id hc_sv_items_sent(const struct hc_sv_items *items,
+                                const struct hc_sv_sent_log *sent_log) {
+    hc_sv_places places = (items->values | items->drops) & ~sent_log->lost;
+    if (places == 0)
+        return items->evicted;
+    unsigned place = newest(sent_log, places);
+    return (items->values >> place & 1) != 0 ? items->value_ids[place] : 0;
+}
+
 struct hc_sv_item_state hc_sv_items_state(const struct hc_sv_items *items,
                                           const struct hc_sv_sent_log *sent_log,
                                           hc_sv_places usable) {

@@ -171,6 +171,11 @@ void hc_sv_items_correct(struct hc_sv_items *items, struct hc_sv_sent_log *sent_
 /// before: then no earlier note of an equal tick (hc_sv_sent_log_mark_equal) holds for it.
 bool hc_sv_items_compare(struct hc_sv_items *items, bool compared, hc_tick as_of);
 
+/// The newest value of the unit in a snapshot that does not count as lost, or the one that the log
+/// has evicted; 0: none, or a drop is newer.
+hc_sv_value_id hc_sv_items_sent(const struct hc_sv_items *items,
+                                const struct hc_sv_sent_log *sent_log);
+
 /// The state of the unit's values and drops.
 /// Only values in the acked snapshots `usable` count as acked.
 struct hc_sv_item_state hc_sv_items_state(const struct hc_sv_items *items,
