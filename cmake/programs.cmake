@@ -27,7 +27,19 @@ hc_sources(checker check)
 
 hc_library(hc_programs SOURCES ${programs}
   LINK hc_common PkgConfig::JANSSON Threads::Threads ${argp} ${CMAKE_DL_LIBS})
-hc_library(hc_daemon SOURCES ${daemon}
+# The page of the inspector, inside of the program.
+set(inspector_folder ${PROJECT_SOURCE_DIR}/server/inspector)
+set(inspector_c ${PROJECT_BINARY_DIR}/inspector_files.c)
+set(inspector_files index.html inspector.css main.js frames.js map.js plots.js history.js uplot/uPlot.iife.min.js
+  uplot/uPlot.min.css uplot/LICENSE)
+list(TRANSFORM inspector_files PREPEND ${inspector_folder}/ OUTPUT_VARIABLE inspector_paths)
+add_custom_command(OUTPUT ${inspector_c}
+  COMMAND ${CMAKE_COMMAND} -DFOLDER=${inspector_folder} -DOUT=${inspector_c} "-DFILES=${inspector_files}"
+    -P ${PROJECT_SOURCE_DIR}/cmake/inspector.cmake
+  DEPENDS ${inspector_paths} ${PROJECT_SOURCE_DIR}/cmake/inspector.cmake
+  VERBATIM)
+
+hc_library(hc_daemon SOURCES ${daemon} ${inspector_c}
   LINK hc_server_matches hc_programs PkgConfig::EVENT PkgConfig::INIH Threads::Threads)
 hc_library(hc_client_programs SOURCES ${client_programs} LINK hc_client hc_programs)
 hc_library(hc_bots SOURCES ${bots} LINK hc_client_programs PkgConfig::EVENT)

@@ -9,7 +9,7 @@
 # many random histories are compared, HC_STORM_MINUTES (0) how long random matches are played, in release and again
 # in asan, from seeds that nobody has played before; with 0 the sources say which: every change plays
 # new ones, and what failed somewhere fails everywhere. HC_MACHINES (s390x) names the machines of
-# tests/machines/run.sh that are compared with this one; HC_INSTALL (tests) is what deploy/install.sh installs.
+# tests/machines/run.sh that are compared with this one; HC_INSTALL (tests) are the groups that deploy/install.sh installs.
 set -eu
 cd "$(dirname "$0")/.."
 

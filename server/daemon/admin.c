@@ -14,6 +14,7 @@
 #include "server/daemon/ban_file.h"
 #include "server/daemon/http.h"
 #include "server/daemon/http_request.h"
+#include "server/daemon/inspector.h"
 #include "server/daemon/key_file.h"
 #include "server/daemon/metrics.h"
 #include "server/daemon/overview.h"
@@ -62,6 +63,7 @@ struct text {
 struct hc_sv_admin {
     struct hc_sv_control *control;
     struct hc_sv_http *http;
+    struct hc_sv_inspector *inspector;
     struct hc_sv_admin_address address;
     bool has_password;
     struct hc_sv_admin_password password;
@@ -172,9 +174,11 @@ static void on_gone(struct evhttp_connection *connection, void *context) {
     waiting->request = NULL;
 }
 
-/// Whether a request of this connection waits.
+/// Whether a request of this connection waits, or is sent events.
 static bool waits(void *context, const struct bufferevent *connection) {
     const struct hc_sv_admin *admin = context;
+    if (hc_sv_inspector_sends(admin->inspector, connection))
+        return true;
     for (unsigned i = 0; i < WAITING_MAX; i++)
         if (admin->waiting[i].request != NULL &&
             evhttp_connection_get_bufferevent(
@@ -579,10 +583,12 @@ static int find_fault(struct hc_sv_admin *admin, struct evhttp_request *request,
     if (denied != 0)
         return denied;
     *why = "no such path";
-    if (id == HC_SV_ADMIN_COMMAND_COUNT)
+    bool is_command = id != HC_SV_ADMIN_COMMAND_COUNT;
+    if (!is_command && !hc_sv_inspector_is_asked(request))
         return HTTP_NOTFOUND;
-    *why = hc_sv_admin_commands[id].changes ? "the method must be POST" : "the method must be GET";
-    if (posts != hc_sv_admin_commands[id].changes) {
+    bool changes = is_command && hc_sv_admin_commands[id].changes;
+    *why = changes ? "the method must be POST" : "the method must be GET";
+    if (posts != changes) {
         evhttp_add_header(headers, "Allow", posts ? "GET, HEAD" : "POST");
         return HTTP_BADMETHOD;
     }
@@ -618,7 +624,9 @@ static void on_request(struct evhttp_request *request, void *context) {
         hc_sv_http_reply(request, code, why);
         return;
     }
-    if (read_parameters(admin, request, &hc_sv_admin_commands[id]))
+    if (id == HC_SV_ADMIN_COMMAND_COUNT)
+        hc_sv_inspector_answer(admin->inspector, request);
+    else if (read_parameters(admin, request, &hc_sv_admin_commands[id]))
         answers[id](admin, request, admin->given[0].number);
 }
 
@@ -705,9 +713,10 @@ static bool open_face(struct hc_sv_admin *admin, char *why, size_t why_size) {
     admin->file = hc_sv_background_open(admin->control->base, &change, SLOW_MS, on_changed, admin);
     admin->http = hc_sv_http_open(admin->control->base, &config);
     admin->due = evtimer_new(admin->control->base, on_due, admin);
+    admin->inspector = hc_sv_inspector_open(admin->control);
     snprintf(why, why_size, "--admin '%s': no memory", options->admin);
     if (admin->counts == NULL || admin->file == NULL || admin->http == NULL || admin->due == NULL ||
-        !hc_sv_admin_address_parse(options->admin, &admin->address))
+        admin->inspector == NULL || !hc_sv_admin_address_parse(options->admin, &admin->address))
         return false;
     if (!listen_at(admin)) {
         snprintf(why, why_size, "--admin '%s': %s", options->admin, strerror(errno));
@@ -739,6 +748,7 @@ void hc_sv_admin_close(struct hc_sv_admin *admin) {
     if (admin == NULL)
         return;
     hc_sv_http_close(admin->http);
+    hc_sv_inspector_close(admin->inspector);
     hc_sv_background_close(admin->file);
     hc_loop_free_event(admin->due);
     if (admin->made_socket && lstat(admin->address.path, &found) == 0 &&

@@ -391,6 +391,20 @@ void hc_sv_match_end_tick(struct hc_sv_match *match, uint64_t work_us, uint64_t 
     hc_sv_status_log_remembered(&match->status, log, &report->host->remembered);
 }
 
+void hc_sv_match_inspect(struct hc_sv_match *match, const struct hc_sv_probe_work *work,
+                         uint64_t now_us) {
+    struct hc_sv_probe_seat *seat = &match->inspected;
+    if (!hc_sv_probe_seat_is_taken(seat))
+        return;
+    hc_sv_probe_seat_renew(seat, match->server, match->worlds, match->rewinds);
+    if (seat->held != NULL)
+        hc_server_log_rewinds(match->server, match->rewinds);
+    else if (match->trace.server == NULL) // otherwise the trace reads the log
+        hc_server_log_rewinds(match->server, NULL);
+    if (seat->held != NULL)
+        hc_sv_probe_note(seat->held, match->server, match->rewinds, work, now_us);
+}
+
 // ---- Worlds -------------------------------------------------------------------------------------
 
 bool hc_sv_match_is_over(const struct hc_sv_match *match, uint64_t now_us) {

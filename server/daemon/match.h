@@ -13,6 +13,7 @@
 #include "server/daemon/match_trace.h"
 #include "server/daemon/npcs.h"
 #include "server/daemon/options.h"
+#include "server/daemon/probe.h"
 #include "server/daemon/published.h"
 #include "server/daemon/report.h"
 #include "server/daemon/status.h"
@@ -87,9 +88,10 @@ struct hc_sv_match {
     atomic_uint sessions;          ///< connected or lingering
     struct hc_sv_published counts; ///< a struct hc_sv_match_counts
     uint64_t published_us;         ///< when they were published
-    struct hc_rewind_log *rewinds; ///< for a trace; NULL: there will be none
+    struct hc_rewind_log *rewinds; ///< for a trace and the inspector; NULL: there are none
     struct hc_sv_match_trace trace;
-    struct hc_server_client *listed; ///< [listed_count] clients for --admin; NULL without it
+    struct hc_sv_probe_seat inspected; ///< for the inspector
+    struct hc_server_client *listed;   ///< [listed_count] clients for --admin; NULL without it
     uint32_t listed_count, listed_most;
     hc_tick listed_tick; ///< head of the timeline then
 
@@ -163,6 +165,10 @@ bool hc_sv_match_advance(struct hc_sv_match *match, uint64_t now_us);
 /// Ends the work of a tick, which took `work_us`: records it, logs what is due, and gives the
 /// server the time that it worked.
 void hc_sv_match_end_tick(struct hc_sv_match *match, uint64_t work_us, uint64_t now_us);
+
+/// Notes a tick for the inspector, if somebody looks at the match.
+void hc_sv_match_inspect(struct hc_sv_match *match, const struct hc_sv_probe_work *work,
+                         uint64_t now_us);
 
 /// Receives and drops the messages of the clients: a plugin has no rule for them.
 void hc_sv_match_drop_messages(struct hc_sv_match *match);

@@ -293,9 +293,9 @@ static void note_work(struct hc_sv_match *match) {
 
 /// Does what is due for one match at `now`, when its work begins. True: it had a tick.
 static bool run_match(struct hc_sv_worker *worker, struct hc_sv_match *match, uint64_t now) {
-    uint64_t begun = hc_clock_us();
+    uint64_t begun = hc_clock_us(), late_us = hc_since(match->deadline_us, begun);
     struct hc_sv_match_trace *trace = &match->trace;
-    hc_sv_match_begin_turn(match, hc_since(match->deadline_us, begun));
+    hc_sv_match_begin_turn(match, late_us);
     hc_sv_match_trace_part(trace, "advance");
     bool ticked = hc_sv_match_advance(match, now);
     uint64_t advanced = hc_clock_us();
@@ -310,6 +310,12 @@ static bool run_match(struct hc_sv_worker *worker, struct hc_sv_match *match, ui
         hc_sv_match_end_tick(match, match->advance_us + match->send_us + match->other_us, now);
     hc_sv_match_renew_deadline(match);
     match->other_us += hc_since(end, hc_clock_us());
+    const struct hc_sv_probe_work work = {.late_us = late_us,
+                                          .receive_us = match->other_us,
+                                          .advance_us = match->advance_us,
+                                          .send_us = match->send_us};
+    if (ticked)
+        hc_sv_match_inspect(match, &work, now);
     if (ticked)
         note_work(match);
     if (ticked && hc_since(match->published_us, now) >= PUBLISH_EVERY_US)

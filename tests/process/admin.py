@@ -77,7 +77,7 @@ def must(what, found, allowed):
 
 
 def hostile(at):
-    for path in ("/", "/nothing", "/metrics/", "/../../etc/passwd", "/%2e%2e/metrics", "/metrics%00"):
+    for path in ("/nothing", "/inspector/", "/inspector/nothing", "/inspector/../status", "/metrics/", "/../../etc/passwd", "/%2e%2e/metrics", "/metrics%00"):
         must(path, ask(at, path)[0], (404,))
     must("//metrics", ask(at, "//metrics")[0], (403, 404))  # the name of another host
     for path in ("/metrics", "/healthz", "/readyz", "/status"):
