@@ -59,27 +59,30 @@ static hc_tick value_units(struct hc_sv_replicator *replicator, struct hc_sv_cli
     return end;
 }
 
-/// Ends the inputs of each player, before `end`, at the tick at which it leaves the view, as far as
-/// that is simulated.
-static void limit_inputs(const struct hc_timeline *timeline, struct hc_sv_client *client,
-                         hc_tick end) {
-    const struct hc_sv_view *view = &client->interest.view;
-    end = hc_tick_min(end, client->viewed_at + 1);
-    for (hc_tick t = client->shown + 1; t < end; t++) {
+void hc_sv_look_walk(const struct hc_sv_client *client, const struct hc_timeline *timeline,
+                     hc_tick first, hc_tick end, hc_sv_look_hide *hide, void *context) {
+    for (hc_tick tick = first; tick < end; tick++) {
         struct hc_sv_interest_sight sight;
-        hc_sv_interest_sight_at(&client->interest, timeline, t, client->own, client->own_count,
+        hc_sv_interest_sight_at(&client->interest, timeline, tick, client->own, client->own_count,
                                 &sight);
-        uint16_t before = (uint16_t)(t - client->shown);
-        struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
         if (sight.everything)
             return;
-        for (; slot != NULL; slot = hc_sv_view_slot(view, slot->next))
-            if (hc_sv_slot_sees(slot) && slot->shown.inputs > before &&
-                !hc_sv_interest_in_view(&sight, slot->unit)) {
-                HC_MARK("inputs-out-of-view");
-                slot->shown.inputs = before;
-            }
+        hide(context, &sight, tick);
     }
+}
+
+/// Ends the inputs of the players that are out of view at `tick`, after the one shown, before it.
+static void end_inputs(void *context, const struct hc_sv_interest_sight *sight, hc_tick tick) {
+    const struct hc_sv_client *client = context;
+    const struct hc_sv_view *view = &client->interest.view;
+    uint16_t before = (uint16_t)(tick - client->shown);
+    struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
+    for (; slot != NULL; slot = hc_sv_view_slot(view, slot->next))
+        if (hc_sv_slot_sees(slot) && slot->shown.inputs > before &&
+            !hc_sv_interest_in_view(sight, slot->unit)) {
+            HC_MARK("inputs-out-of-view");
+            slot->shown.inputs = before;
+        }
 }
 
 void hc_sv_look(struct hc_sv_replicator *replicator, struct hc_sv_client *client) {
@@ -89,6 +92,8 @@ void hc_sv_look(struct hc_sv_replicator *replicator, struct hc_sv_client *client
     client->viewed_at = head;
     client->shown = hc_sv_look_tick(replicator, client);
     renew_interest(replicator, client);
-    limit_inputs(timeline, client, value_units(replicator, client));
+    hc_tick end = value_units(replicator, client); // of inputs; not all of it is simulated
+    hc_sv_look_walk(client, timeline, client->shown + 1, hc_tick_min(end, head + 1), end_inputs,
+                    client);
     hc_sv_listing_look(replicator, client);
 }

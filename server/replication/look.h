@@ -13,3 +13,11 @@ hc_tick hc_sv_look_tick(const struct hc_sv_replicator *replicator,
 /// Looks at the present head for the client; after the timeline has advanced, and at most once at
 /// each head.
 void hc_sv_look(struct hc_sv_replicator *replicator, struct hc_sv_client *client);
+
+/// Hides what is out of a client's sight at `tick`.
+typedef void hc_sv_look_hide(void *context, const struct hc_sv_interest_sight *sight, hc_tick tick);
+
+/// Calls `hide` with what the client's players see at each tick of [first, end), ascending, up to
+/// one at which they see everything.
+void hc_sv_look_walk(const struct hc_sv_client *client, const struct hc_timeline *timeline,
+                     hc_tick first, hc_tick end, hc_sv_look_hide *hide, void *context);

@@ -6,6 +6,7 @@
 #include "hindcast/check.h"
 #include "server/replication/builder.h"
 #include "server/replication/corrections.h"
+#include "server/replication/look.h"
 #include "server/replication/priority.h"
 
 #include <string.h>
@@ -509,10 +510,11 @@ uint32_t hc_sv_snapshot_room(struct hc_sv_client *client, uint32_t body_max, uin
     return 0;
 }
 
-/// Begins the inputs of the units that are out of view `before` ticks before the one shown after
-/// it.
-static void hide_inputs(struct hc_sv_builder *builder, const struct hc_sv_interest_sight *sight,
-                        uint32_t before) {
+/// Begins the inputs of the units that are out of view at `tick`, before the one shown, after it:
+/// they were in view at the snapshot before, so they have left and come back.
+static void begin_inputs(void *context, const struct hc_sv_interest_sight *sight, hc_tick tick) {
+    struct hc_sv_builder *builder = context;
+    uint32_t before = builder->header.tick - tick;
     for (uint32_t i = 0; i < builder->selection_count; i++) {
         struct hc_sv_selection *selection = &builder->selections[i];
         if (selection->inputs_before < before ||
@@ -523,27 +525,14 @@ static void hide_inputs(struct hc_sv_builder *builder, const struct hc_sv_intere
     }
 }
 
-/// Begins the inputs before the tick shown after the newest tick at which their player's unit is
-/// out of view: it was in view at the snapshot before, so it has left and come back.
-static void limit_inputs_before(struct hc_sv_builder *builder) {
-    const struct hc_sv_client *client = builder->client;
-    const struct hc_snapshot *header = &builder->header;
-    for (uint32_t before = header->inputs_before; before > 0; before--) {
-        struct hc_sv_interest_sight sight;
-        hc_sv_interest_sight_at(&client->interest, builder->timeline, header->tick - before,
-                                client->own, client->own_count, &sight);
-        if (sight.everything)
-            return;
-        hide_inputs(builder, &sight, before);
-    }
-}
-
 /// Gathers the units and the lists.
 static void gather(struct hc_sv_builder *builder, const struct hc_sv_snapshot_datagram *datagram) {
     hc_sv_places gone = begin(builder, datagram);
     begin_deltas(builder);
     gather_units(builder, gone);
-    limit_inputs_before(builder);
+    hc_tick shown = builder->header.tick;
+    hc_sv_look_walk(builder->client, builder->timeline, shown - builder->header.inputs_before,
+                    shown, begin_inputs, builder);
     fetch_units(builder);
     hc_sv_lists_gather(builder, gone);
     hc_sv_listing_gather(builder, gone);
