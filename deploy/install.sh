@@ -4,21 +4,23 @@
 #     sh deploy/install.sh         to build and run
 #     sh deploy/install.sh view    also to build hindcast-view
 #     sh deploy/install.sh web     also to build the library for pages, by WebAssembly
+#     sh deploy/install.sh packages    also to make Debian's packages
 #     sh deploy/install.sh tests   also to test, on s390x too
 #     sh deploy/install.sh browser also to test pages in Chromium, 290 MB and what it needs, with playwright-core of npm
 #     sh deploy/install.sh prometheus  also to test with Prometheus, 325 MB more
-#     sh deploy/install.sh packages    also to check Debian's packages by lintian, and on a fresh Debian
+#     sh deploy/install.sh lintian     also to check Debian's packages by lintian, and on a fresh Debian
 #     sh deploy/install.sh machines    also to test on every other machine of tests/machines/run.sh
 set -eu
 
 build="gcc libc6-dev cmake ninja-build pkg-config libevent-dev libmsgpack-dev libsodium-dev
-       libxxhash-dev libjansson-dev libinih-dev"
+       libxxhash-dev libjansson-dev libinih-dev scdoc"
 view="libsdl2-dev libpng-dev"
 web="clang-14 lld-14 llvm-14 wasi-libc libclang-rt-14-dev-wasm32"
 command -v node >/dev/null 2>&1 || web="$web nodejs"
-tests="check g++ clang dpkg-dev file iproute2 libclang-rt-14-dev llvm python3 python3-msgpack python3-nacl python3-yaml
-       gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static systemd scdoc mandoc"
-packages="lintian debootstrap"
+packages="dpkg-dev file"
+tests="check g++ clang $packages iproute2 libclang-rt-14-dev llvm python3 python3-msgpack python3-nacl python3-yaml
+       gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static systemd mandoc"
+lintian="lintian debootstrap"
 browser="chromium fonts-dejavu-core"
 command -v npm >/dev/null 2>&1 || browser="$browser npm"
 playwright=1.65.1 # of npm, in build/browser
@@ -33,9 +35,10 @@ tests) wanted="$build $view $web $tests" ;;
 browser) wanted="$build $view $web $tests $browser" ;;
 prometheus) wanted="$build $view $web $tests prometheus" ;;
 machines) wanted="$build $view $web $tests $machines" ;;
-packages) wanted="$build $view $web $tests $packages" ;;
+packages) wanted="$build $view $packages" ;;
+lintian) wanted="$build $view $web $tests $lintian" ;;
 *)
-    echo "install.sh: unknown argument '$1' (none, view, web, tests, browser, prometheus, packages or machines)" >&2
+    echo "install.sh: unknown argument '$1' (none, view, web, packages, tests, browser, prometheus, lintian or machines)" >&2
     exit 2
     ;;
 esac

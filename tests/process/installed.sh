@@ -68,7 +68,7 @@ bots=$!
 check "8 bots play" await playing 8
 
 set_line() {
-    inside sed -i "s/^;*$1 =.*/$1 = $2/" /etc/hindcast/hindcastd.conf
+    inside sed -i "s|^;*$1 =.*|$1 = $2|" /etc/hindcast/hindcastd.conf
 }
 set_line late-margin 12
 check "systemctl reloads the configuration" inside systemctl reload hindcastd.service
@@ -96,6 +96,13 @@ check "an upgrade asks nothing" inside grep -x 'late-margin = 12' /etc/hindcast/
 check "an upgrade restarts the service" replaced "$second"
 check "the bots come back after an upgrade" await playing 7
 
+if inside sh -c 'command -v logrotate' >/dev/null; then
+    set_line log-file /var/log/hindcast/hindcastd.log
+    check "the log goes to a file" inside systemctl reload hindcastd.service
+    check "logrotate rotates it" inside logrotate -f /etc/logrotate.d/hindcast-server
+    check "the log goes on in another file" \
+        await inside sh -c 'cd /var/log/hindcast && test -s hindcastd.log.1 && grep log-reopened hindcastd.log'
+fi
 check "the service is drained" inside hindcastctl drain 1
 check "it ends, and is not started again" await state_is inactive
 wait "$bots"
@@ -111,6 +118,7 @@ check "the configuration and the keys are kept" \
 check "the packages are installed again" install_packages
 check "the service runs with the settings that were kept" await state_is active
 check "it takes them" await journal "started .*pid=$(inside systemctl show -P MainPID hindcastd.service) .*late_margin_ticks=12 "
+inside systemctl enable -q hindcastd.socket hindcastd@other.service
 check "the packages are purged" inside dpkg -P hindcast-server hindcast
 nothing_is_left() {
     named | diff "$work/before" -
@@ -139,7 +147,7 @@ if [ "${HC_LONG_PLAYS-no}" = yes ] && command -v debootstrap >/dev/null; then
     needs=$(for package in $packages; do
         dpkg-deb -f "$shared/$package" Depends
     done | tr ',' '\n' | sed 's/^ *//; s/[ (|].*//; /^hindcast/d' | tr '\n' ',')
-    check "a fresh Debian is made" debootstrap --variant=minbase --include="${needs}systemd-sysv,dbus" bookworm "$work/fresh"
+    check "a fresh Debian is made" debootstrap --variant=minbase --include="${needs}systemd-sysv,dbus,logrotate" bookworm "$work/fresh"
     check "all holds there too" env HC_LONG_PLAYS=no HC_ROOT="$work/fresh" sh "$0" "$bin"
 fi
 end
