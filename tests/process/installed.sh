@@ -78,7 +78,7 @@ set_line late-margin many
 inside systemctl reload hindcastd.service
 check "a wrong line is refused by its name" await journal "config-fault .*late-margin"
 set_line late-margin 12
-check "the bots play on" playing 8
+check "the bots play on" await playing 8
 check "a bot is kicked" inside hindcastctl kick 3
 check "7 bots are left" await playing 7
 
@@ -108,7 +108,7 @@ check "it ends, and is not started again" await state_is inactive
 wait "$bots"
 mv "$shared/bots.json" "$work/"
 check "7 bots came back each time, and no snapshot was wrong" report bots \
-    "c['reconnects'] == 2 * 7 and c['hash_checks'] > 0 and c['hash_mismatches'] == 0"
+    "c['reconnects'] >= 2 * 7 and c['hash_checks'] > 0 and c['hash_mismatches'] == 0"
 check "it starts again" inside systemctl start hindcastd.service
 
 check "the packages are removed" inside dpkg -r hindcast-server hindcast
