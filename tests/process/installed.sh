@@ -102,6 +102,8 @@ if inside sh -c 'command -v logrotate' >/dev/null; then
     check "logrotate rotates it" inside logrotate -f /etc/logrotate.d/hindcast-server
     check "the log goes on in another file" \
         await inside sh -c 'cd /var/log/hindcast && test -s hindcastd.log.1 && grep log-reopened hindcastd.log'
+    inside sed -i 's|^log-file =.*|;log-file =|' /etc/hindcast/hindcastd.conf
+    check "the log goes to the journal again" inside systemctl reload hindcastd.service
 fi
 check "the service is drained" inside hindcastctl drain 1
 check "it ends, and is not started again" await state_is inactive
