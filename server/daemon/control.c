@@ -293,8 +293,10 @@ static void answer(struct hc_sv_control *control) {
     control->wanted = false;
     if (control->asks)
         log_report(control);
-    if (wanted)
+    if (wanted && control->reader.published != NULL)
         control->reader.published(control->reader.context);
+    if (wanted && control->fleet.published != NULL)
+        control->fleet.published(control->fleet.context);
 }
 
 bool hc_sv_control_has_published(const struct hc_sv_control *control, unsigned index) {
@@ -434,14 +436,19 @@ void hc_sv_control_drain_to(struct hc_sv_control *control, const struct hc_notic
     hc_sv_log_event(control->log, HC_SV_LOG_INFO, "draining", fields);
 }
 
-/// Stops a daemon that drains once it has no session, or no more time.
+/// Stops a daemon that drains once it has no session, or no more time; or lets others do so.
 static void end_drain(struct hc_sv_control *control, uint64_t now) {
     unsigned sessions = 0;
-    if (!atomic_load(&control->drains) || control->stopping)
+    if (!atomic_load(&control->drains) || control->stopping || control->has_drained)
         return;
     for (unsigned i = 0; i < control->options->workers; i++)
         sessions += hc_sv_worker_sessions(&control->workers[i]);
-    if (sessions == 0 || now >= control->drained_us)
+    if (sessions > 0 && now < control->drained_us)
+        return;
+    control->has_drained = true;
+    if (control->drained != NULL)
+        control->drained(control->fleet.context);
+    else
         hc_sv_control_stop(control, "drained", false);
 }
 
@@ -569,14 +576,32 @@ static void on_check(evutil_socket_t descriptor, short events, void *context) {
 
 // ---- Signals ------------------------------------------------------------------------------------
 
-/// SIGTERM and SIGINT: closes all connections and ends. SIGUSR2: the same, and the clients come
-/// back. A second of these signals ends at once.
+/// Whether a SIGTERM drains before the end: the first one, unless a drain has ended.
+static bool drains_first(const struct hc_sv_control *control) {
+    return !control->termed && !control->has_drained &&
+           (control->options->drain_on_term_s > 0 || control->drained != NULL);
+}
+
+/// Begins a drain, unless one goes on that ends sooner.
+static void drain_on_term(struct hc_sv_control *control) {
+    uint64_t seconds = control->options->drain_on_term_s;
+    control->termed = true;
+    if (!atomic_load(&control->drains) || control->drained_us > hc_clock_us() + seconds * SECOND_US)
+        hc_sv_control_drain(control, seconds);
+}
+
+/// SIGTERM and SIGINT: closes all connections and ends; SIGTERM drains before, as --drain-on-term
+/// says. SIGUSR2: the same, and the clients come back. A second of these signals ends at once.
 static void on_stop(evutil_socket_t signal_number, short events, void *context) {
     struct hc_sv_control *control = context;
     (void)events;
     if (control->stopping) {
         hc_sv_control_end(control);
         end_if_over(control);
+        return;
+    }
+    if (signal_number == SIGTERM && drains_first(control)) {
+        drain_on_term(control);
         return;
     }
     bool restarts = signal_number == SIGUSR2;

@@ -41,6 +41,8 @@ struct hc_sv_control {
     atomic_bool drains;                 ///< no user without a session is admitted
     uint64_t drained_us;                ///< when a drain ends at the latest
     struct hc_sv_notify notify;         ///< opened by the caller
+    bool termed;                        ///< SIGTERM has begun or shortened a drain
+    bool has_drained;                   ///< the drain has ended, see `drained`
     bool stopping;                      ///< the daemon ends
     bool restarts;                      ///< the clients come back to the next daemon
     unsigned stop_checks;               ///< since then
@@ -56,6 +58,12 @@ struct hc_sv_control {
     unsigned hanging;                   ///< while they are counted
     struct hc_sv_control_seen seen[HC_SV_WORKERS_MAX]; ///< the calls of the workers
     struct hc_sv_control_seen *makers; ///< [matches] the calls that make their next worlds
+
+    // Set by the client of Agones, if there is one.
+    struct hc_sv_control_reader fleet; ///< as `reader`
+    /// Called once when a drain has ended: its owner stops the daemon then, unless SIGTERM comes
+    /// before. NULL: the daemon stops at once.
+    void (*drained)(void *context);
 
     // Memory for a report.
     struct hc_sv_report report;
@@ -119,7 +127,7 @@ unsigned hc_sv_control_hanging(struct hc_sv_control *control);
 bool hc_sv_control_match_hangs(const struct hc_sv_control *control, unsigned number);
 
 /// Orders all workers to publish their counts and clients. Once they have, but those that hang, or
-/// after half a second, `reader` is told. Again before: nothing more.
+/// after half a second, the readers are called. Again before: nothing more.
 void hc_sv_control_ask(struct hc_sv_control *control);
 
 /// Whether a worker has obeyed the newest such order, so that the clients of its matches may be

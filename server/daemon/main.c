@@ -9,6 +9,7 @@
 #include "hindcast/server.h"
 #include "server/daemon/activation.h"
 #include "server/daemon/admin.h"
+#include "server/daemon/agones.h"
 #include "server/daemon/commands.h"
 #include "server/daemon/control.h"
 #include "server/daemon/doors.h"
@@ -48,6 +49,7 @@ struct daemon {
     struct hc_token_ring keys;
     struct hc_sv_token_http *token_http; ///< NULL unless --dev
     struct hc_sv_admin *admin;           ///< NULL unless --admin
+    struct hc_sv_agones *agones;         ///< NULL unless --agones
     pthread_mutex_t placement_lock;
     struct hc_sv_wall_clock wall_clock;
     struct hc_sv_tracing tracing;
@@ -282,6 +284,7 @@ static bool report(struct daemon *daemon) {
 static void clean_up(struct daemon *daemon) {
     hc_sv_token_http_close(daemon->token_http);
     hc_sv_admin_close(daemon->admin);
+    hc_sv_agones_close(daemon->agones);
     hc_sv_control_close(&daemon->control);
     for (unsigned i = 0; daemon->workers != NULL && i < daemon->options.workers; i++)
         hc_sv_worker_close(&daemon->workers[i]);
@@ -316,6 +319,15 @@ static bool open_trace(struct daemon *daemon) {
     return good;
 }
 
+/// Opens the client of Agones, if there is --agones, and learns the port with --agones-port.
+static bool open_agones(struct daemon *daemon) {
+    char why[WHY_MAX];
+    daemon->agones = hc_sv_agones_open(&daemon->control, &daemon->options.port, why, sizeof(why));
+    if (daemon->agones == NULL && why[0] != '\0')
+        fprintf(stderr, "hindcastd: %s\n", why);
+    return daemon->agones != NULL || why[0] == '\0';
+}
+
 /// Makes everything that the server needs; false: failed, with a sentence on standard error.
 static bool set_up(struct daemon *daemon) {
     const struct hc_sv_options *options = &daemon->options;
@@ -343,8 +355,8 @@ static bool set_up(struct daemon *daemon) {
                 options->matches, options->clients, options->history);
         return false;
     }
-    return obtain_refused(daemon, false) && open_ports(daemon) && open_admin(daemon) &&
-           open_trace(daemon);
+    return obtain_refused(daemon, false) && open_agones(daemon) && open_ports(daemon) &&
+           open_admin(daemon) && open_trace(daemon);
 }
 
 /// Runs all workers until they have ended; false: a thread cannot be had. `*ended`: no thread of
@@ -443,9 +455,9 @@ int main(int argc, char **argv) {
     daemon.text = json_out ? stderr : stdout;
     hc_sv_memory_map_blocks();
     hc_sv_control_mask_signals(SIG_BLOCK);
+    signal(SIGPIPE, SIG_IGN); // readers of the output and other programs may end before the daemon
     bool good = set_up(&daemon), ended = true;
     if (good) {
-        signal(SIGPIPE, SIG_IGN); // the reader of the output may end before the daemon
         announce(&daemon);
         good = run(&daemon, &ended) && report(&daemon);
     }

@@ -135,9 +135,10 @@ bool hc_sv_match_open(struct hc_sv_match *match, const struct hc_sv_match_settin
     match->status.match = match->shown;
     hc_sv_faults_open(&match->faults);
     match->listed_most = setting->options->clients + setting->options->spectators;
-    if (setting->options->admin != NULL)
+    bool lists = setting->options->admin != NULL || setting->options->agones;
+    if (lists)
         match->listed = calloc(match->listed_most, sizeof(*match->listed));
-    if ((setting->options->admin != NULL && match->listed == NULL) ||
+    if ((lists && match->listed == NULL) ||
         !hc_sv_published_open(&match->counts, sizeof(struct hc_sv_match_counts)))
         return false;
     uint64_t seed = next_seed(match);

@@ -186,8 +186,8 @@ void hc_sv_match_renew(struct hc_sv_match *match, const struct hc_token_ring *ke
 void hc_sv_match_publish(struct hc_sv_match *match, struct hc_sv_match_counts *scratch,
                          uint64_t now_us);
 
-/// Lists the clients for --admin. Another thread reads them after it has ordered the list, and has
-/// learned that it is made.
+/// Lists the clients for --admin and --agones. Another thread reads them after it has ordered the
+/// list, and has learned that it is made.
 void hc_sv_match_list_clients(struct hc_sv_match *match, uint64_t now_us);
 
 /// Adds the counts of a match to a report whose `host` and `timeline` are `*stats` and `*timeline`.

@@ -26,6 +26,7 @@ static const char *const groups[] = {
     [HC_SV_SETTINGS_LIMITS] = "Late inputs and snapshots:",
     [HC_SV_SETTINGS_MATCHES] = "Matches:",
     [HC_SV_SETTINGS_ADMIN] = "Administration:",
+    [HC_SV_SETTINGS_FLEET] = "A fleet of Agones:",
     [HC_SV_SETTINGS_OUTPUT] = "Log and report:",
     [HC_SV_SETTINGS_TRIALS] = "Measurements:",
     NULL,
@@ -86,6 +87,17 @@ static void check_admin(const struct hc_settings *settings) {
                           "--admin-password-file FILE is given");
 }
 
+/// The port is known once: from the gameserver, or from the settings.
+static void check_fleet(const struct hc_settings *settings) {
+    const struct hc_sv_options *options = settings->values;
+    if (options->agones_port == NULL)
+        return;
+    if (!options->agones)
+        hc_settings_fault(settings, HC_SV_SETTING_agones_port, "given with --agones");
+    else if (options->given[HC_SV_SETTING_port])
+        hc_settings_fault(settings, HC_SV_SETTING_agones_port, "given without --port");
+}
+
 /// Checks the settings that need no game.
 static void check(const struct hc_settings *settings) {
     const struct hc_sv_options *options = settings->values;
@@ -95,6 +107,7 @@ static void check(const struct hc_settings *settings) {
         hc_settings_fault(settings, HC_SV_SETTING_bind,
                           "a numeric IPv4 or IPv6 address, such as 127.0.0.1 or ::");
     check_admin(settings);
+    check_fleet(settings);
     if (options->dev && options->key_file != NULL)
         add_fault(settings, "--dev makes a key of its own, and excludes --key-file FILE");
 }

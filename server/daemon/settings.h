@@ -24,9 +24,17 @@ enum hc_sv_settings_group {
     HC_SV_SETTINGS_LIMITS,
     HC_SV_SETTINGS_MATCHES,
     HC_SV_SETTINGS_ADMIN,
+    HC_SV_SETTINGS_FLEET,
     HC_SV_SETTINGS_OUTPUT,
     HC_SV_SETTINGS_TRIALS,
     HC_SV_SETTINGS_COMMAND_LINE = HC_SETTING_COMMAND_LINE,
+};
+
+/// The end of an allocated gameserver whose players have left.
+enum hc_sv_agones_empty {
+    HC_SV_AGONES_EMPTY_READY,    ///< return it to the fleet
+    HC_SV_AGONES_EMPTY_SHUTDOWN, ///< shut it down
+    HC_SV_AGONES_EMPTY_STAY,     ///< leave it allocated
 };
 
 /// The settings of which a server has a member of the same name (hc_server_config).
@@ -101,6 +109,9 @@ enum hc_sv_settings_group {
     X(uint32_t, restart_s, "restart-seconds", N(0, HC_RESTART_SECONDS_MAX), 1, CLIENTS, LIVE,      \
       "On SIGUSR2, say that the server is back after N seconds: so long the clients wait before "  \
       "they try to reconnect, for 30 s")                                                           \
+    X(uint32_t, drain_on_term_s, "drain-on-term", S(0, 86400), 0, CLIENTS, LIVE,                   \
+      "On SIGTERM, drain before the end: admit nobody any more, and end once nobody plays, or "    \
+      "after so many seconds. A second SIGTERM ends. 0: end at once")                              \
     X(const char *, game, "game", OR(TEXT("FILE"), "the arena"), NULL, WORLD, FIXED,               \
       "A plugin with the game to serve")                                                           \
     X(uint16_t, npcs, "npcs", N(0, HC_PLAYERS_MAX), 0, WORLD, FIXED,                               \
@@ -120,6 +131,21 @@ enum hc_sv_settings_group {
     X(const char *, admin_password_file, "admin-password-file", TEXT("FILE"), NULL, ADMIN, FIXED,  \
       "Ask for the password in this file, of 16 bytes or more, and the name admin: HTTP Basic. A " \
       "name without a slash is first looked for in $CREDENTIALS_DIRECTORY")                        \
+    X(bool, agones, "agones", FLAG, false, FLEET, FIXED,                                           \
+      "Tell the Agones sidecar of this pod that the server is ready and healthy, who plays, and "  \
+      "when it shuts down. The sidecar listens on loopback, at the TCP port in "                   \
+      "$AGONES_SDK_HTTP_PORT, or at 9358")                                                         \
+    X(const char *, agones_port, "agones-port", OR(TEXT("NAME"), "--port"), NULL, FLEET, FIXED,    \
+      "Listen on the port of this name in the gameserver, whose portPolicy is Passthrough, "       \
+      "instead of --port")                                                                         \
+    X(enum hc_sv_agones_empty, agones_empty, "agones-empty", WORDS("ready|shutdown|stay"),         \
+      HC_SV_AGONES_EMPTY_READY, FLEET, LIVE,                                                       \
+      "When nobody is left in an allocated gameserver: return it to the fleet, shut it down, or "  \
+      "leave it allocated")                                                                        \
+    X(uint64_t, agones_empty_after_us, "agones-empty-after", S_IN_US(1, 86400), 60000000, FLEET,   \
+      LIVE,                                                                                        \
+      "Seconds since the last player left or the newest allocation came, after which nobody is "   \
+      "expected any more; promises of the allocator lapse then too")                               \
     X(enum hc_sv_log_level, level, "log-level", WORDS("error|warn|info|debug"), HC_SV_LOG_INFO,    \
       OUTPUT, LIVE, "The least urgent lines that are logged")                                      \
     X(enum hc_sv_log_format, format, "log-format", WORDS("text|json"), HC_SV_LOG_TEXT, OUTPUT,     \
