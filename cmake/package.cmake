@@ -62,6 +62,7 @@ foreach(package ${documented})
     PATTERN build EXCLUDE)
   install(PROGRAMS ${PROJECT_SOURCE_DIR}/deploy/backend.py COMPONENT ${component} DESTINATION ${documents}/deploy)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/deploy/prometheus ${PROJECT_SOURCE_DIR}/deploy/grafana
+    ${PROJECT_SOURCE_DIR}/deploy/agones ${PROJECT_SOURCE_DIR}/deploy/kubernetes ${PROJECT_SOURCE_DIR}/deploy/docker
     COMPONENT ${component} DESTINATION ${documents}/deploy)
   install(FILES ${PROJECT_SOURCE_DIR}/deploy/hindcastd.logrotate COMPONENT ${component}
     DESTINATION ${documents}/deploy)

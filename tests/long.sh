@@ -17,5 +17,5 @@ HC_INSTALL="prometheus lintian browser"
 HC_MACHINES="clang i686 aarch64 s390x musl mingw"
 export HC_INSTALL HC_JOINS HC_MACHINES HC_LONG_PLAYS HC_STORM_MINUTES HC_HISTORIES HC_FUZZ_SECONDS
 [ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- install build tidy unit exact storm fuzz processes machines web browser planted
+[ $# -gt 0 ] || set -- install build tidy unit exact storm fuzz processes machines web browser manifests planted
 exec sh tests/run.sh "$@"

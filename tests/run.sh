@@ -14,7 +14,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 all_stages="install build tidy unit processes exact storm fuzz threads machines web"
-long_stages="planted browser" # only on demand
+long_stages="planted browser manifests" # only on demand
 presets="asan release fuzz" # asan is dev and more
 jobs=$(nproc 2>/dev/null || echo 2)
 : "${HC_LONG_PLAYS:=no}" "${HC_FUZZ_SECONDS:=2}" "${HC_HISTORIES:=2000}" "${HC_STORM_MINUTES:=0}" \
@@ -215,6 +215,11 @@ stage_machines() {
 # The cores and the library for pages, as WebAssembly in Node.
 stage_web() {
     run_counted sh tests/web/run.sh
+}
+
+# The manifests and the Dockerfile, by schemas and a linter of the npm registry.
+stage_manifests() {
+    run_counted sh tests/manifests.sh
 }
 
 # Every planted fault, and most mutants, must be found by some test. The faults take minutes; a mutant that
