@@ -57,7 +57,7 @@ for program in hindcastd hindcastctl hindcast-bot hindcast-load hindcast-check h
     [ ! -x "$programs/$program" ] || completion "$program" >"$out/completions/$program"
 done
 
-# What the unit does not say on its command line, and differs from the defaults.
+# These settings differ from the defaults, and the unit's command line does not have them.
 hindcastd config --admin unix:/run/hindcast/admin.sock --refused /var/lib/hindcast/refused >"$out/hindcastd.conf"
 
 if command -v scdoc >/dev/null 2>&1; then
