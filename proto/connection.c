@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { FAREWELL_SECONDS = 1 }; ///< the wait that the farewell of a restart asks for
+
 void hc_connection_begin(struct hc_connection *connection, enum hc_connection_end end, uint32_t cid,
                          const struct hc_seal_keys *keys, struct hc_reliable_channel *messages,
                          uint64_t now_us) {
@@ -267,6 +269,23 @@ size_t hc_connection_answer_close(struct hc_connection *connection,
                                   uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
     HC_ASSERT(connection->closed_by_peer);
     return hc_connection_wrap(connection, out, 0, now_us);
+}
+
+size_t hc_connection_farewell(const struct hc_connection *connection, bool restarts,
+                              uint8_t out[static HC_DATAGRAM_MAX]) {
+    const struct hc_close close = {.reason = restarts ? HC_CLOSE_RESTARTING : HC_CLOSE_SHUTDOWN,
+                                   .seconds = restarts ? FAREWELL_SECONDS : 0};
+    struct hc_writer body = hc_connection_writer(connection, out);
+    bool fits = hc_message_put_close(&body, &close);
+    HC_ASSERT(fits);
+    // No acks: with a seq of its own, the datagram must not change.
+    const struct hc_data data = {.cid = connection->cid,
+                                 .seq = HC_SEQ_FAREWELL + restarts,
+                                 .body = out + HC_DATA_BODY_AT,
+                                 .body_size = body.at};
+    size_t size = hc_datagram_put_data(&data, out);
+    hc_seal_farewell(&connection->sealer, out, size);
+    return size;
 }
 
 bool hc_connection_is_over(const struct hc_connection *connection) {

@@ -181,5 +181,11 @@ void hc_connection_take_close(struct hc_connection *connection, const struct hc_
 size_t hc_connection_answer_close(struct hc_connection *connection,
                                   uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us);
 
+/// Writes the farewell of a connection that is open: a CLOSE for RESTARTING, with a wait of a
+/// second, or for SHUTDOWN. It is the same at each call, and changes nothing: it may be sent by
+/// somebody who cannot use the connection, once nobody sends on it any more. Returns its size.
+size_t hc_connection_farewell(const struct hc_connection *connection, bool restarts,
+                              uint8_t out[static HC_DATAGRAM_MAX]);
+
 /// Whether nothing that arrives on the connection has an effect any more, or it has not begun.
 bool hc_connection_is_over(const struct hc_connection *connection);

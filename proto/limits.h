@@ -187,6 +187,9 @@ enum {
 /// A server takes a connection as lost that has sent this seq.
 #define HC_SEQ_LOST (UINT32_C(3) << 30)
 
+/// The seqs of farewells, above any other: that of a shutdown, then that of a restart.
+#define HC_SEQ_FAREWELL (UINT32_MAX - 1)
+
 /// The newest head that is read, and the newest tick that a server simulates: no tick of a snapshot
 /// overflows.
 #define HC_SNAPSHOT_TICK_MAX (HC_NO_TICK - 4 * (hc_tick)HC_SNAPSHOT_SPAN_MAX)

@@ -91,18 +91,24 @@ static uint32_t data_seq(const uint8_t *datagram) {
     return hc_bytes_get_u32(&reader);
 }
 
-/// Seals the bytes between the first `clear` ones and the tag.
-static void seal(struct hc_sealer *sealer, uint32_t seq, uint8_t *datagram, size_t clear,
-                 size_t size) {
-    // A repeated nonce would reveal both plaintexts and the key of the tags.
-    HC_ASSERT(seq >= sealer->next);
-    sealer->next = (uint64_t)seq + 1;
+/// Seals the bytes between the first `clear` ones and the tag, with a seq that is used once.
+static void seal_once(const struct hc_sealer *sealer, uint32_t seq, uint8_t *datagram, size_t clear,
+                      size_t size) {
     uint8_t nonce[CIPHER_NONCE_SIZE];
     nonce_of(seq, nonce);
     int failed = crypto_aead_chacha20poly1305_ietf_encrypt_detached(
         datagram + clear, datagram + size - HC_TAG_SIZE, NULL, datagram + clear,
         size - HC_TAG_SIZE - clear, datagram, clear, NULL, nonce, sealer->key);
     HC_ASSERT(!failed);
+}
+
+/// Seals the bytes between the first `clear` ones and the tag.
+static void seal(struct hc_sealer *sealer, uint32_t seq, uint8_t *datagram, size_t clear,
+                 size_t size) {
+    // A repeated nonce would reveal both plaintexts and the key of the tags.
+    HC_ASSERT(seq >= sealer->next);
+    sealer->next = (uint64_t)seq + 1;
+    seal_once(sealer, seq, datagram, clear, size);
 }
 
 void hc_seal_accept(struct hc_sealer *sealer, uint8_t *datagram, size_t size) {
@@ -115,6 +121,13 @@ void hc_seal_data(struct hc_sealer *sealer, uint8_t *datagram, size_t size) {
     HC_ASSERT(size >= DATA_MIN && size <= HC_DATAGRAM_MAX);
     HC_ASSERT(datagram[0] == HC_DATAGRAM_DATA && data_seq(datagram) > 0);
     seal(sealer, data_seq(datagram), datagram, HC_DATA_CLEAR_SIZE, size);
+}
+
+void hc_seal_farewell(const struct hc_sealer *sealer, uint8_t *datagram, size_t size) {
+    uint32_t seq = data_seq(datagram);
+    HC_ASSERT(size >= DATA_MIN && size <= HC_DATAGRAM_MAX);
+    HC_ASSERT(seq >= HC_SEQ_FAREWELL && sealer->next <= HC_SEQ_FAREWELL);
+    seal_once(sealer, seq, datagram, HC_DATA_CLEAR_SIZE, size);
 }
 
 static enum hc_status open(const uint8_t key[static HC_SEAL_KEY_SIZE], uint32_t seq,

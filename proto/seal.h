@@ -92,6 +92,10 @@ void hc_seal_accept(struct hc_sealer *sealer, uint8_t *datagram, size_t size);
 /// seq must be greater than every one sealed before.
 void hc_seal_data(struct hc_sealer *sealer, uint8_t *datagram, size_t size);
 
+/// Seals a farewell of `size` bytes in place, as hc_seal_data does. Its seq is HC_SEQ_FAREWELL or
+/// above, and with each such seq the whole datagram must be the same for ever.
+void hc_seal_farewell(const struct hc_sealer *sealer, uint8_t *datagram, size_t size);
+
 /// Opens an ACCEPT of `size` bytes into `out`, another buffer, without the tag. HC_TRUNCATED: no
 /// ACCEPT has this length. HC_MALFORMED: it was not sealed with this key, or was changed; `out`
 /// then holds nothing of it.

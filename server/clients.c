@@ -276,6 +276,19 @@ uint32_t hc_sv_clients_sessions(const struct hc_sv_clients *clients, struct hc_s
     return count;
 }
 
+uint32_t hc_sv_clients_farewells(struct hc_sv_clients *clients, struct hc_server_farewell *out,
+                                 uint32_t most) {
+    uint32_t count = 0;
+    for (struct hc_sv_peer *peer = NULL; (peer = next_session(clients, peer)) != NULL;) {
+        if (peer->state != HC_SV_PEER_PLAYING)
+            continue;
+        if (count < most)
+            out[count] = *hc_sv_peer_farewell(peer);
+        count++;
+    }
+    return count;
+}
+
 uint32_t hc_sv_clients_list(const struct hc_sv_clients *clients, struct hc_server_client *out,
                             uint32_t most, uint64_t now_us) {
     uint32_t count = 0;

@@ -152,6 +152,10 @@ bool hc_sv_clients_are_gone(const struct hc_sv_clients *clients);
 uint32_t hc_sv_clients_sessions(const struct hc_sv_clients *clients, struct hc_server_session *out,
                                 uint32_t most);
 
-/// The same with what is known of each session at `now_us`.
+/// As hc_server_farewells.
+uint32_t hc_sv_clients_farewells(struct hc_sv_clients *clients, struct hc_server_farewell *out,
+                                 uint32_t most);
+
+/// As hc_sv_clients_sessions, with what is known of each session at `now_us`.
 uint32_t hc_sv_clients_list(const struct hc_sv_clients *clients, struct hc_server_client *out,
                             uint32_t most, uint64_t now_us);

@@ -599,6 +599,11 @@ uint32_t hc_server_list_sent(const struct hc_server *server, uint32_t cid,
                : 0;
 }
 
+uint32_t hc_server_farewells(struct hc_server *server, struct hc_server_farewell *out,
+                             uint32_t most) {
+    return hc_sv_clients_farewells(&server->clients, out, most);
+}
+
 const struct hc_timeline *hc_server_timeline(const struct hc_server *server) {
     return server->timeline;
 }

@@ -199,6 +199,19 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_s
     hc_sv_client_connect(&peer->replication, cid, connect->extrapolations, rate, now_us);
 }
 
+const struct hc_server_farewell *hc_sv_peer_farewell(struct hc_sv_peer *peer) {
+    struct hc_server_farewell *farewell = &peer->farewell;
+    uint8_t made[HC_DATAGRAM_MAX];
+    for (unsigned restarts = 0; restarts < 2 && farewell->sizes[restarts] == 0; restarts++) {
+        size_t size = hc_connection_farewell(&peer->connection, restarts != 0, made);
+        HC_ASSERT(size <= HC_SERVER_FAREWELL_MAX);
+        memcpy(farewell->bytes[restarts], made, size);
+        farewell->sizes[restarts] = (uint8_t)size;
+    }
+    farewell->to = peer->address;
+    return farewell;
+}
+
 bool hc_sv_peer_floods(struct hc_sv_peer *peer, size_t size, uint64_t now_us) {
     uint64_t rate = peer->replication.world->tick_rate;
     uint64_t players = peer->replication.own_count > 1 ? peer->replication.own_count : 1;

@@ -146,6 +146,7 @@ struct hc_sv_peer {
     uint8_t client_nonce[HC_NONCE_SIZE];
     uint8_t accept[HC_DATAGRAM_ACCEPT_SIZE]; ///< built once, resent byte-identical
     bool accept_repeated;                    ///< without another CONNECT
+    struct hc_server_farewell farewell;      ///< of the connection; sizes 0: not made yet
 };
 
 /// Lays out the memory of a peer from `base` (NULL: only measures); returns the bytes needed.
@@ -171,6 +172,9 @@ void hc_sv_peer_open(struct hc_sv_peer *peer);
 void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_seal_keys *keys,
                         const struct hc_connect *connect, uint32_t rate,
                         const struct hc_address *address, uint64_t now_us);
+
+/// The farewell of a client that plays, for its present address.
+const struct hc_server_farewell *hc_sv_peer_farewell(struct hc_sv_peer *peer);
 
 /// Begins to load what the next datagram to the client reads into the processor's cache, all but
 /// what the peer points to.

@@ -463,6 +463,23 @@ HC_API bool hc_server_ended(const struct hc_server *server);
 /// some 2 s.
 HC_API bool hc_server_closed(const struct hc_server *server);
 
+enum { HC_SERVER_FAREWELL_MAX = 48 }; ///< bytes of a farewell
+
+/// The last words for a client, which a program sends when it cannot call the server any more.
+struct hc_server_farewell {
+    struct hc_address to;
+    uint8_t sizes[2]; ///< of `bytes`
+    /// [0]: the CLOSE of a shutdown; [1]: that of a restart, after which the client comes back.
+    uint8_t bytes[2][HC_SERVER_FAREWELL_MAX];
+};
+
+/// The number of connected clients. Writes the farewells of up to `most` of them to `out`. They are
+/// for a program that crashes, or whose call into the server does not return: it sends one of each
+/// client, some times, and never calls the server again. Ask for them after each event of a
+/// session.
+HC_API uint32_t hc_server_farewells(struct hc_server *server, struct hc_server_farewell *out,
+                                    uint32_t most);
+
 /// The world's timeline, for reading only; its pointers are valid until the next call that takes
 /// `now_us`.
 HC_API const struct hc_timeline *hc_server_timeline(const struct hc_server *server);

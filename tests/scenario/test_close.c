@@ -117,6 +117,39 @@ START_TEST(all_clients_of_a_planned_restart_wait_and_play_again) {
 }
 END_TEST
 
+/// Puts the farewells of the host's clients on the downlink of each; a client takes its own alone.
+static void send_farewells(struct hc_sim *sim, bool restarts) {
+    struct hc_server_farewell farewells[CLIENTS];
+    ck_assert_uint_eq(hc_server_farewells(hc_sim_host(sim), farewells, CLIENTS), CLIENTS);
+    for (unsigned c = 0; c < CLIENTS; c++)
+        for (unsigned f = 0; f < CLIENTS; f++)
+            hc_sim_relay(sim, c, farewells[f].bytes[restarts], farewells[f].sizes[restarts]);
+}
+
+START_TEST(clients_take_a_farewell_for_the_end_of_the_server_or_its_restart) {
+    struct hc_sim *sim = begin("good", 970);
+    bool restarts = _i == 1;
+    send_farewells(sim, restarts);
+    hc_sim_run(sim, 500 * MS_US);
+    for (unsigned c = 0; c < CLIENTS; c++) {
+        const struct hc_client_event *last = &hc_sim_events(sim, c)->last;
+        if (restarts) {
+            ck_assert_int_eq(last->kind, HC_CLIENT_EVENT_LOST);
+            ck_assert_int_eq(last->loss, HC_CLIENT_LOSS_RESTART);
+            ck_assert_uint_ge(last->retry_ms, 1000);
+        } else {
+            ck_assert_int_eq(last->close, HC_CLOSE_SHUTDOWN);
+        }
+    }
+    ck_assert(hc_sim_restart_host(sim));
+    hc_sim_run(sim, 5 * SECOND_US);
+    for (unsigned c = 0; c < CLIENTS; c++)
+        ck_assert_int_eq(hc_client_state(hc_sim_client(sim, c)),
+                         restarts ? HC_CLIENT_PLAYING : HC_CLIENT_CLOSED);
+    hc_sim_destroy(sim);
+}
+END_TEST
+
 /// The fates of some clients in a planned restart; the others come back.
 enum fate {
     KICKED,        ///< kicked before the server says that it restarts
@@ -187,6 +220,8 @@ int main(void) {
     tcase_add_loop_test(tests, every_client_learns_over_any_link_that_the_server_ends, 0, 2);
     tcase_add_loop_test(tests, server_learns_over_any_link_that_a_client_leaves, 0, 2);
     tcase_add_loop_test(tests, all_clients_of_a_planned_restart_wait_and_play_again, 0, 2);
+    tcase_add_loop_test(tests, clients_take_a_farewell_for_the_end_of_the_server_or_its_restart, 0,
+                        2);
     tcase_add_loop_test(tests, clients_put_out_during_a_planned_restart_are_closed_or_denied_once,
                         0, 2);
     return run_suite(suite);

@@ -3,6 +3,7 @@
 
 #include "hindcast/network_sim.h"
 #include "hindcast/rng.h"
+#include "hindcast/server.h"
 #include "tests/run_suite.h"
 
 #include <stdlib.h>
@@ -427,6 +428,28 @@ START_TEST(each_end_sends_three_closes_at_once_and_the_others_apart) {
 }
 END_TEST
 
+START_TEST(farewell_is_the_same_at_each_call_and_leaves_its_end_as_it_was) {
+    struct hc_connection *server = &ends[HC_CONNECTION_SERVER].connection;
+    struct hc_accepted accepted;
+    uint8_t first[HC_DATAGRAM_MAX], again[HC_DATAGRAM_MAX], data[HC_DATAGRAM_MAX];
+    static struct hc_connection before;
+    before = *server;
+    size_t size = hc_connection_farewell(server, true, first);
+    ck_assert_uint_le(size, HC_SERVER_FAREWELL_MAX);
+    ck_assert_int_eq(memcmp(&before, server, sizeof before), 0);
+    size_t data_size = wrap(HC_CONNECTION_SERVER, data, 0);
+    ck_assert_int_eq(take(HC_CONNECTION_CLIENT, data, data_size, 0, &accepted), HC_OK);
+    ck_assert_uint_eq(hc_connection_farewell(server, true, again), size);
+    ck_assert_int_eq(memcmp(first, again, size), 0);
+    ck_assert_uint_le(hc_connection_farewell(server, false, again), HC_SERVER_FAREWELL_MAX);
+    ck_assert_int_ne(memcmp(first, again, size), 0);
+    // It is newer than any other datagram, and is taken once.
+    ck_assert_int_eq(take(HC_CONNECTION_CLIENT, first, size, 0, &accepted), HC_OK);
+    ck_assert(accepted.newest);
+    ck_assert_int_eq(take(HC_CONNECTION_CLIENT, first, size, 0, &accepted), HC_DUPLICATE);
+}
+END_TEST
+
 START_TEST(ack_of_a_close_ends_them_and_an_ack_of_a_datagram_before_does_not) {
     for (int i = 0; i < 2; i++) {
         struct hc_connection *connection = &ends[i].connection;
@@ -566,6 +589,7 @@ int main(void) {
     tcase_add_test(tc, round_trip_is_measured_by_the_first_datagram_that_reports_a_wait);
     tcase_add_test(tc, datagram_that_a_late_ack_is_the_first_to_name_is_measured);
     tcase_add_test(tc, each_end_sends_three_closes_at_once_and_the_others_apart);
+    tcase_add_test(tc, farewell_is_the_same_at_each_call_and_leaves_its_end_as_it_was);
     tcase_add_test(tc, ack_of_a_close_ends_them_and_an_ack_of_a_datagram_before_does_not);
     tcase_add_test(tc, closes_after_a_pause_are_not_sent_all_at_once);
     tcase_add_test(tc, connection_that_the_peer_closed_sends_no_close);
