@@ -22,6 +22,7 @@ struct hc_timeline {
     struct hc_rewind_log *rewinds; ///< borrowed; NULL: rewinds are not recorded
     hc_timeline_watch *watch;      ///< NULL: nobody is told of the work
     void *watch_context;
+    const struct hc_scene *volatile stepping; ///< of the step that is being taken; NULL: none
     bool started;
     hc_tick oldest, head;
     hc_tick earliest; ///< the earliest tick to be resimulated, or HC_NO_TICK

@@ -242,8 +242,10 @@ static void step_singly(struct hc_timeline *tl, struct hc_scene *scene,
 /// bytes apart, of which those after state_size stay, and their presence to `presence`.
 static void step_each(struct hc_timeline *tl, struct hc_scene *scene, const struct hc_ring_row *row,
                       hc_entity first, uint32_t count, uint8_t *out, uint8_t *presence) {
+    tl->stepping = scene;
     if (!step_run(tl, scene, row, first, count, out, presence))
         step_singly(tl, scene, row, first, count, out, presence);
+    tl->stepping = NULL;
     if (!tl->config.replica || HC_VALIDATE)
         hc_overflows_check(&tl->overflows, row->tick + 1, first, count, out, presence);
 }

@@ -299,6 +299,15 @@ bool hc_timeline_started(const struct hc_timeline *tl) {
     return tl->started;
 }
 
+bool hc_timeline_stepping(const struct hc_timeline *tl, hc_tick *tick, hc_entity *entity) {
+    const struct hc_scene *scene = tl->stepping;
+    if (scene == NULL)
+        return false;
+    *tick = scene->tick;
+    *entity = scene->self;
+    return true;
+}
+
 hc_tick hc_timeline_head(const struct hc_timeline *tl) {
     return tl->head;
 }

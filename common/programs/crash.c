@@ -5,6 +5,7 @@
 
 #include "common/programs/backtrace.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -18,6 +19,7 @@ enum {
     STACK = 128 << 10, ///< bytes for the handlers
     LINE_S = 10,       ///< the search for the line may take so long
     WORDS = 2048,      ///< bytes of the last words
+    FACTS = 512,       ///< bytes of the facts in them
 };
 
 static const struct {
@@ -35,7 +37,10 @@ static struct {
     const char *program, *begin;
     const void *game_file;
     bool json;
+    unsigned (*describe)(struct hc_crash_fact facts[static HC_CRASH_FACTS_MAX]); ///< NULL: nothing
+    void (*end)(void);                                                           ///< NULL: nothing
     volatile sig_atomic_t begun;
+    pthread_t thread; ///< the thread that crashed first, once it has `begun`
 } crash;
 
 static void on_crash(int number);
@@ -62,19 +67,42 @@ static const char *name_of(int number) {
     return crashes[i].name;
 }
 
+/// Writes the facts, as the members of an object or between brackets.
+static void describe(char text[static FACTS]) {
+    struct hc_crash_fact facts[HC_CRASH_FACTS_MAX];
+    unsigned count = crash.describe != NULL ? crash.describe(facts) : 0;
+    size_t at = 0;
+    text[0] = '\0';
+    for (unsigned i = 0; i < count && at < FACTS; i++) {
+        const struct hc_crash_fact *fact = &facts[i];
+        const char *before = crash.json ? ",\"" : i == 0 ? " (" : " ";
+        const char *quote = crash.json && fact->word != NULL ? "\"" : "";
+        int size = snprintf(text + at, FACTS - at, "%s%s%s%s", before, fact->name,
+                            crash.json ? "\":" : "=", quote);
+        at += size > 0 ? (size_t)size : 0;
+        if (at >= FACTS)
+            break;
+        size = fact->word != NULL ? snprintf(text + at, FACTS - at, "%s%s", fact->word, quote)
+                                  : snprintf(text + at, FACTS - at, "%" PRIu64, fact->number);
+        at += size > 0 ? (size_t)size : 0;
+    }
+    if (count > 0 && !crash.json && at + 1 < FACTS)
+        memcpy(text + at, ")", 2);
+}
+
 /// Writes the last words.
-static void say(int number, const char *place) {
+static void say(int number, const char *facts, const char *place) {
     const char *begin = crash.begin != NULL ? crash.begin : "";
     char words[WORDS];
     int size;
     if (crash.json)
         size = snprintf(words, sizeof(words),
-                        "%s{\"level\":\"error\",\"event\":\"crash\",\"signal\":%d,"
+                        "%s{\"level\":\"error\",\"event\":\"crash\",\"signal\":%d%s,"
                         "\"why\":\"%s, in %s\"}\n",
-                        begin, number, name_of(number), place);
+                        begin, number, facts, name_of(number), place);
     else
-        size = snprintf(words, sizeof(words), "%s%s: crash by signal %d: %s, in %s\n", begin,
-                        crash.program, number, name_of(number), place);
+        size = snprintf(words, sizeof(words), "%s%s: crash by signal %d%s: %s, in %s\n", begin,
+                        crash.program, number, facts, name_of(number), place);
     if (size > 0 && write(STDERR_FILENO, words, (size_t)size) < 0)
         return;
 }
@@ -89,14 +117,18 @@ static void make_plain(char *text) {
 /// A child says it, because the search for the line allocates memory and runs a program: what the
 /// crash has damaged may hang or crash it. If it has said nothing, this process says the function.
 static void on_crash(int number) {
-    char text[HC_PLACE_TEXT] = "an unknown place";
-    const void *place = crash.begun ? NULL : find_place(number);
+    char text[HC_PLACE_TEXT] = "an unknown place", facts[FACTS];
+    while (crash.begun && !pthread_equal(crash.thread, pthread_self()))
+        pause(); // the thread that crashed first ends the process
     signal(number, SIG_DFL);
     if (crash.begun) {
         raise(number);
         return;
     }
+    crash.thread = pthread_self();
     crash.begun = 1;
+    const void *place = find_place(number);
+    describe(facts);
     pid_t child = _Fork();
     if (child == 0) {
         for (unsigned i = 0; i < CRASHES; i++)
@@ -106,7 +138,7 @@ static void on_crash(int number) {
         if (place != NULL)
             hc_place_line(place, text, sizeof(text));
         make_plain(text);
-        say(number, text);
+        say(number, facts, text);
         _exit(0);
     }
     int status = 1;
@@ -114,8 +146,10 @@ static void on_crash(int number) {
         if (place != NULL)
             hc_place_name(place, text, sizeof(text));
         make_plain(text);
-        say(number, text);
+        say(number, facts, text);
     }
+    if (crash.end != NULL)
+        crash.end();
     raise(number);
 }
 
@@ -146,6 +180,12 @@ void hc_crash_watch_thread(void) {
         return;
     sigaltstack(&(stack_t){.ss_sp = stack->bytes, .ss_size = sizeof(stack->bytes)}, &stack->before);
     pthread_setspecific(stack_key, stack);
+}
+
+void hc_crash_call(unsigned (*describes)(struct hc_crash_fact facts[static HC_CRASH_FACTS_MAX]),
+                   void (*end)(void)) {
+    crash.describe = describes;
+    crash.end = end;
 }
 
 void hc_crash_begin_with(const char *text) {

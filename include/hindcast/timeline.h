@@ -151,6 +151,11 @@ HC_API bool hc_timeline_started(const struct hc_timeline *timeline);
 /// The head: the newest tick with states.
 HC_API hc_tick hc_timeline_head(const struct hc_timeline *timeline);
 
+/// The step that is being taken, of `*entity` from `*tick` to the next: for a handler that has
+/// interrupted it. With the game's step_run, `*entity` is the first of the run. False: none is.
+HC_API bool hc_timeline_stepping(const struct hc_timeline *timeline, hc_tick *tick,
+                                 hc_entity *entity);
+
 /// The oldest tick whose states are in the ring.
 HC_API hc_tick hc_timeline_oldest(const struct hc_timeline *timeline);
 

@@ -9,6 +9,7 @@
 #include "common/programs/loop.h"
 #include "common/programs/report.h"
 #include "server/daemon/memory.h"
+#include "server/daemon/runner.h"
 #include "server/daemon/wall_clock.h"
 
 #include <signal.h>
@@ -48,7 +49,7 @@ static bool on_returned(void *context, const struct hc_sv_runner *runner) {
     struct hc_sv_control *control = context;
     if (!hc_sv_watchdog_leave(control->setting->watchdog, runner->thread))
         return false;
-    log_end(control, runner->worker->index, runner->away->number, runner->since_us);
+    log_end(control, runner->worker->index, runner->away->number, runner->stuck.since_us);
     return true;
 }
 
@@ -65,7 +66,7 @@ static void meet_hang(struct hc_sv_control *control, unsigned index, unsigned ma
                                     .found_us = now};
     if (!hc_sv_watchdog_find(setting->watchdog, &worker->runner->watch, &hang))
         return;
-    if (hc_sv_worker_replace(worker, seen->since_us))
+    if (hc_sv_runner_replace(worker, seen->since_us))
         *seen = (struct hc_sv_control_seen){.checks = 0};
     else
         seen->match = (uint16_t)match;
@@ -131,7 +132,7 @@ static void each_hang(struct hc_sv_control *control,
             take(control, &hang);
         for (; runner != NULL; runner = runner->former) {
             hang.match = runner->away->number;
-            hang.since_us = runner->since_us;
+            hang.since_us = runner->stuck.since_us;
             take(control, &hang);
         }
     }
@@ -352,8 +353,9 @@ unsigned hc_sv_control_hanging(struct hc_sv_control *control) {
 
 bool hc_sv_control_is_healthy(struct hc_sv_control *control) {
     uint64_t now = hc_clock_us();
-    if (hc_sv_control_hanging(control) > 0)
-        return false;
+    for (unsigned number = 1; number <= control->options->matches; number++)
+        if (hc_sv_control_match_hangs(control, number) || control->makers[number - 1].match != 0)
+            return false;
     for (unsigned i = 0; i < control->options->workers; i++) {
         const struct hc_sv_worker *worker = &control->workers[i];
         if (!atomic_load(&worker->closed) &&
@@ -368,7 +370,8 @@ bool hc_sv_control_match_hangs(const struct hc_sv_control *control, unsigned num
     unsigned index = hc_sv_worker_of(number, control->options->workers);
     const struct hc_sv_runner *runner = control->workers[index].runner->former;
     for (; runner != NULL; runner = runner->former)
-        if (runner->away->number == number)
+        if (runner->away->number == number &&
+            atomic_load(&runner->stuck.fate) != HC_SV_STUCK_REPLACED)
             return true;
     return control->seen[index].match != 0; // the worker serves none of its matches
 }
@@ -468,7 +471,10 @@ static void on_notice(evutil_socket_t descriptor, short events, void *context) {
     int end = atomic_load(&control->run.end);
     if (end != HC_SV_RUN_GOES_ON)
         hc_sv_control_stop(control,
-                           end == HC_SV_RUN_TICKS ? "--ticks" : "a world has no more ticks", false);
+                           end == HC_SV_RUN_TICKS   ? "--ticks"
+                           : end == HC_SV_RUN_WORLD ? "a world has no more ticks"
+                                                    : "a match is stuck",
+                           end == HC_SV_RUN_STUCK);
     answer_if_published(control);
     end_if_over(control);
 }
@@ -558,7 +564,7 @@ static void on_check(evutil_socket_t descriptor, short events, void *context) {
     (void)descriptor;
     (void)events;
     for (unsigned i = 0; i < control->options->workers; i++) {
-        hc_sv_worker_collect(&control->workers[i], on_returned, control);
+        hc_sv_runner_collect(&control->workers[i], on_returned, control);
         check_worker(control, i, now);
     }
     for (unsigned number = 1; number <= control->options->matches; number++)
@@ -677,13 +683,11 @@ bool hc_sv_control_watch(struct hc_sv_control *control) {
 
 /// Logs that the daemon ends although a call hangs.
 static void log_abandoned(struct hc_sv_control *control, const struct hc_sv_hang *hang) {
-    json_t *fields = json_pack(
-        "{s:i, s:I, s:s}", "worker", (int)hang->worker, "lasted_ms",
-        (json_int_t)(hc_since(hang->since_us, hc_clock_us()) / 1000), "why",
-        hang->makes
-            ? "the daemon ends, and the next world of the match did not begin"
-            : "the daemon ends, but a call into the match does not return: its clients are not "
-              "told");
+    json_t *fields =
+        json_pack("{s:i, s:I, s:s}", "worker", (int)hang->worker, "lasted_ms",
+                  (json_int_t)(hc_since(hang->since_us, hc_clock_us()) / 1000), "why",
+                  hang->makes ? "the daemon ends, and the next world of the match did not begin"
+                              : "the daemon ends, but a call into the match does not return");
     name_match(control, fields, hang->match);
     hc_sv_log_event(control->log, HC_SV_LOG_ERROR, "match-abandoned", fields);
 }

@@ -134,7 +134,7 @@ void hc_sv_control_ask(struct hc_sv_control *control);
 /// read, until the next one.
 bool hc_sv_control_has_published(const struct hc_sv_control *control, unsigned index);
 
-/// Whether the loops of all workers turn, and no call into a match hangs.
+/// Whether the loops of all workers turn, and no match lacks a world because a call into it hangs.
 bool hc_sv_control_is_healthy(struct hc_sv_control *control);
 
 /// Whether clients may join: the daemon neither ends nor drains, and at least one match neither

@@ -67,6 +67,10 @@ struct hc_sv_door_kind {
     /// Sends those datagrams that go to the door's peers; drops and counts those that cannot be
     /// sent. Moves the others to the front of `out`, and returns their number.
     unsigned (*send)(struct hc_sv_door *door, struct hc_sv_outgoing **out, unsigned count);
+    /// Sends one datagram at once, in a handler of a signal: it only calls sendto. NULL: the door
+    /// cannot.
+    void (*send_now)(const struct hc_sv_door *door, const struct hc_address *to,
+                     const uint8_t *bytes, size_t size);
     /// The door for another thread of its worker, which receives and sends in the former's stead.
     /// NULL: no memory or no descriptors.
     struct hc_sv_door *(*share)(const struct hc_sv_door *door);

@@ -99,6 +99,13 @@ void hc_sv_doors_flush(struct hc_sv_doors *doors) {
     doors->queued = 0;
 }
 
+void hc_sv_doors_send_now(const struct hc_sv_doors *doors, const struct hc_address *to,
+                          const uint8_t *bytes, size_t size) {
+    for (unsigned i = 0; i < doors->count; i++)
+        if (doors->all[i]->kind->send_now != NULL)
+            doors->all[i]->kind->send_now(doors->all[i], to, bytes, size);
+}
+
 // ---- Facts and counts ---------------------------------------------------------------------------
 
 struct hc_sv_door_facts hc_sv_doors_facts(const struct hc_sv_doors *doors) {

@@ -52,6 +52,11 @@ static inline uint8_t *hc_sv_doors_room(struct hc_sv_doors *doors) {
 /// Sends the queue.
 void hc_sv_doors_flush(struct hc_sv_doors *doors);
 
+/// Sends one datagram at once by all doors that can in a handler of a signal; the others are left
+/// alone. The destination of another kind of door gets nothing.
+void hc_sv_doors_send_now(const struct hc_sv_doors *doors, const struct hc_address *to,
+                          const uint8_t *bytes, size_t size);
+
 /// Queues the `size` bytes in the room for `to`; sends a full batch.
 static inline void hc_sv_doors_queue(struct hc_sv_doors *doors, const struct hc_address *to,
                                      size_t size) {

@@ -14,6 +14,7 @@
 #include "server/daemon/control.h"
 #include "server/daemon/doors.h"
 #include "server/daemon/key_file.h"
+#include "server/daemon/last_words.h"
 #include "server/daemon/memory.h"
 #include "server/daemon/options.h"
 #include "server/daemon/owner_file.h"
@@ -35,6 +36,7 @@ enum {
     WHY_MAX = 4500,      ///< bytes of a sentence with a path
     SEED_BITS = 53,      ///< of a random seed: every JSON reader reads these exactly
     LOG_FILE_MS = 1000,  ///< at the end, the log's file may take so long
+    STUCK = 70,          ///< the exit status after a match was stuck
     RESTARTS = 75,       ///< the exit status that asks for the next server
     MAKERS_US = 1000000, ///< at the end, worlds that are being made are waited for so long
 };
@@ -286,6 +288,7 @@ static void clean_up(struct daemon *daemon) {
     hc_sv_admin_close(daemon->admin);
     hc_sv_agones_close(daemon->agones);
     hc_sv_control_close(&daemon->control);
+    hc_sv_last_words_forget();
     for (unsigned i = 0; daemon->workers != NULL && i < daemon->options.workers; i++)
         hc_sv_worker_close(&daemon->workers[i]);
     free(daemon->workers);
@@ -399,6 +402,8 @@ static bool meet_manager(struct daemon *daemon) {
 
 /// The exit status after a run; `good`: it went well.
 static int exit_status(const struct daemon *daemon, bool good) {
+    if (atomic_load(&daemon->control.run.end) == HC_SV_RUN_STUCK)
+        return STUCK;
     if (!good)
         return 1;
     return daemon->control.restarts ? RESTARTS : 0;
@@ -458,6 +463,7 @@ int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN); // readers of the output and other programs may end before the daemon
     bool good = set_up(&daemon), ended = true;
     if (good) {
+        hc_sv_last_words_open(daemon.workers);
         announce(&daemon);
         good = run(&daemon, &ended) && report(&daemon);
     }

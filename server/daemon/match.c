@@ -9,6 +9,7 @@
 #include "hindcast/check.h"
 #include "server/daemon/event_line.h"
 #include "common/programs/thread.h"
+#include "server/daemon/here.h"
 #include "server/daemon/wall_clock.h"
 
 #include <sodium.h>
@@ -21,7 +22,9 @@ enum {
     JOIN_EACH_US = 10000, ///< between two checks of the maker of a world
     SEED_BITS = 53,       ///< of a seed: every JSON reader reads these exactly
     REMEMBERED_MIN = 512, ///< users whose used tokens a match remembers, at least
-    LOAD_SCALE = 256,     ///< hc_sv_match.load_scale of a match that has the worker for itself
+    FAREWELL_ROUNDS = 20, ///< farewells that each client of it is sent
+    FAREWELL_EACH_US = 75000, ///< between two of them
+    LOAD_SCALE = 256,         ///< hc_sv_match.load_scale of a match that has the worker for itself
 };
 
 // ---- The server ---------------------------------------------------------------------------------
@@ -106,7 +109,7 @@ static bool use_server(struct hc_sv_match *match, struct hc_server *server, uint
     hc_server_destroy(match->server);
     match->npcs = npcs;
     match->server = server;
-    match->trace.server = NULL;
+    hc_sv_match_trace_of(match)->server = NULL;
     match->seed = seed;
     match->worlds++;
     return true;
@@ -139,6 +142,7 @@ bool hc_sv_match_open(struct hc_sv_match *match, const struct hc_sv_match_settin
     if (lists)
         match->listed = calloc(match->listed_most, sizeof(*match->listed));
     if ((lists && match->listed == NULL) ||
+        !hc_sv_farewells_open(&match->farewells, match->listed_most) ||
         !hc_sv_published_open(&match->counts, sizeof(struct hc_sv_match_counts)))
         return false;
     uint64_t seed = next_seed(match);
@@ -198,6 +202,7 @@ void hc_sv_match_close(struct hc_sv_match *match) {
     hc_sv_published_close(&match->counts);
     free(match->listed);
     hc_rewind_log_destroy(match->rewinds);
+    hc_sv_farewells_close(&match->farewells);
     hc_sv_faults_close(&match->faults);
 }
 
@@ -252,6 +257,8 @@ void hc_sv_match_log_events(struct hc_sv_match *match) {
     }
     if (!any)
         return;
+    hc_sv_farewells_renew(&match->farewells, match->server);
+    match->farewell_rounds = 0; // they are of other clients now
     atomic_store_explicit(&match->clients, hc_server_clients(match->server), memory_order_relaxed);
     match->idle = match->idle && match->report.host->joins == 0;
     atomic_store(&match->sessions, hc_server_sessions(match->server, NULL, 0));
@@ -278,19 +285,28 @@ void hc_sv_match_drop_messages(struct hc_sv_match *match) {
 
 // ---- Calls into the rule of the game ------------------------------------------------------------
 
-/// Begins a call that runs functions of the game.
-static struct hc_sv_watch *enter(struct hc_sv_match *match, uint64_t now_us) {
-    struct hc_sv_watch *watch = match->watch; // of another thread as soon as the call is taken
-    hc_sv_watch_begin(watch, match->number, now_us);
-    return watch;
+/// A call into the match, which may hang: everything that it uses is read before it begins.
+struct call {
+    struct hc_sv_watch *watch;
+    struct hc_server *server;
+    struct hc_sv_npcs *npcs;
+};
+
+/// Begins a call that runs functions of the game; `phase` is as in hc_sv_here.
+static struct call enter(struct hc_sv_match *match, const char *phase, uint64_t now_us) {
+    struct call call = {.watch = match->watch, .server = match->server, .npcs = match->npcs};
+    hc_sv_here_begin(match->number, phase, call.server);
+    hc_sv_watch_begin(call.watch, match->number, now_us);
+    return call;
 }
 
 /// Ends it. If the call hung for so long that the worker got another thread, this one ends, and
 /// uses neither the match nor anything else.
-static void leave(struct hc_sv_watch *watch) {
-    if (hc_sv_watch_end(watch))
+static void leave(const struct call *call) {
+    hc_sv_here_end();
+    if (hc_sv_watch_end(call->watch))
         return;
-    atomic_store(&watch->left, true);
+    atomic_store(&call->watch->left, true);
     pthread_exit(NULL);
 }
 
@@ -315,10 +331,10 @@ static void touch(struct hc_sv_match *match, const struct hc_sv_datagram *datagr
 enum hc_status hc_sv_match_receive(struct hc_sv_match *match,
                                    const struct hc_sv_datagram *datagram) {
     touch(match, datagram);
-    struct hc_sv_watch *watch = enter(match, hc_clock_us());
-    enum hc_status status = hc_server_receive(match->server, &datagram->from, datagram->bytes,
+    const struct call call = enter(match, "receive", hc_clock_us());
+    enum hc_status status = hc_server_receive(call.server, &datagram->from, datagram->bytes,
                                               datagram->size, datagram->arrived_us);
-    leave(watch);
+    leave(&call);
     return status;
 }
 
@@ -326,19 +342,19 @@ enum hc_status hc_sv_match_receive_placed(struct hc_sv_match *match,
                                           const struct hc_sv_datagram *datagram,
                                           struct hc_sv_placed *placed) {
     touch(match, datagram);
-    struct hc_sv_watch *watch = enter(match, hc_clock_us());
+    const struct call call = enter(match, "receive", hc_clock_us());
     enum hc_status status =
-        hc_sv_placement_give(placed, match->server, &datagram->from, datagram->bytes,
-                             datagram->size, datagram->arrived_us);
-    leave(watch);
+        hc_sv_placement_give(placed, call.server, &datagram->from, datagram->bytes, datagram->size,
+                             datagram->arrived_us);
+    leave(&call);
     return status;
 }
 
 size_t hc_sv_match_send(struct hc_sv_match *match, struct hc_address *to,
                         uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
-    struct hc_sv_watch *watch = enter(match, now_us);
-    size_t size = hc_sv_match_trace_send(&match->trace, match->server, to, out, now_us);
-    leave(watch);
+    const struct call call = enter(match, "send", now_us);
+    size_t size = hc_sv_match_trace_send(hc_sv_match_trace_of(match), call.server, to, out, now_us);
+    leave(&call);
     return size;
 }
 
@@ -362,18 +378,19 @@ static bool count_ticks(struct hc_sv_match *match) {
 }
 
 void hc_sv_match_begin_turn(struct hc_sv_match *match, uint64_t late_us) {
-    if (match->rewinds == NULL)
+    // The track may still be used by a call that hangs.
+    if (match->rewinds == NULL || atomic_load(&match->left_worlds) > 0)
         return;
     hc_sv_tracing_track *track = &match->setting->tracing->matches[match->number - 1];
-    hc_sv_match_trace_begin(&match->trace, hc_sv_tracing_get(track), match->server, match->rewinds,
-                            late_us);
+    hc_sv_match_trace_begin(hc_sv_match_trace_of(match), hc_sv_tracing_get(track), match->server,
+                            match->rewinds, late_us);
 }
 
 bool hc_sv_match_advance(struct hc_sv_match *match, uint64_t now_us) {
-    struct hc_sv_watch *watch = enter(match, now_us);
-    hc_sv_npcs_think(match->npcs);
-    hc_server_advance(match->server, now_us);
-    leave(watch);
+    const struct call call = enter(match, "advance", now_us);
+    hc_sv_npcs_think(call.npcs);
+    hc_server_advance(call.server, now_us);
+    leave(&call);
     return count_ticks(match);
 }
 
@@ -395,12 +412,13 @@ void hc_sv_match_end_tick(struct hc_sv_match *match, uint64_t work_us, uint64_t 
 void hc_sv_match_inspect(struct hc_sv_match *match, const struct hc_sv_probe_work *work,
                          uint64_t now_us) {
     struct hc_sv_probe_seat *seat = &match->inspected;
-    if (!hc_sv_probe_seat_is_taken(seat))
+    // A call that hangs may still write to the log of rewinds.
+    if (!hc_sv_probe_seat_is_taken(seat) || atomic_load(&match->left_worlds) > 0)
         return;
     hc_sv_probe_seat_renew(seat, match->server, match->worlds, match->rewinds);
     if (seat->held != NULL)
         hc_server_log_rewinds(match->server, match->rewinds);
-    else if (match->trace.server == NULL) // otherwise the trace reads the log
+    else if (hc_sv_match_trace_of(match)->server == NULL) // otherwise the trace reads the log
         hc_server_log_rewinds(match->server, NULL);
     if (seat->held != NULL)
         hc_sv_probe_note(seat->held, match->server, match->rewinds, work, now_us);
@@ -421,11 +439,32 @@ static void *make_next(void *context) {
     struct hc_sv_match *match = context;
     hc_crash_watch_thread();
     match->maker_watch.thread = pthread_self();
+    hc_sv_here_begin(match->number, "next-world", NULL);
     hc_sv_watch_begin(&match->maker_watch, match->number, hc_clock_us());
     match->next = create(match, &match->next_config, match->next_seed);
     hc_sv_watch_end(&match->maker_watch);
+    hc_sv_here_end();
     atomic_store(&match->made, true);
     return NULL;
+}
+
+/// Begins the counts of the match's next world, which its log line tells.
+static void begin_world(struct hc_sv_match *match) {
+    match->counted_tick = 0;
+    match->idle = !match->lasts;
+    match->empty_us = 0;
+    match->faults.seen = 0;
+    match->status = (struct hc_sv_status){.every_us = match->status.every_us,
+                                          .match = match->shown,
+                                          .ticks.count = match->report.work.worked_too_long,
+
+                                          .remembered = match->status.remembered};
+    begin_report(match);
+    hc_sv_match_update_placement(match);
+    hc_sv_match_renew_deadline(match);
+    hc_sv_match_log(match, HC_SV_LOG_INFO, "match-renewed",
+                    json_pack("{s:I, s:I}", "worlds", (json_int_t)match->worlds, "seed",
+                              (json_int_t)match->seed));
 }
 
 /// Gives the match, which is over, its next world.
@@ -447,31 +486,32 @@ static void renew(struct hc_sv_match *match, const struct hc_token_ring *keys, u
     match->past = past;
     hc_counters_add(&hc_counters_timeline, &match->past_timeline, &timeline);
     match->past_ticks += match->counted_tick;
-    match->counted_tick = 0;
-    match->idle = true;
-    match->empty_us = 0;
-    match->faults.seen = 0;
-    match->status = (struct hc_sv_status){.every_us = match->status.every_us,
-                                          .match = match->shown,
-                                          .ticks.count = match->report.work.worked_too_long,
+    begin_world(match);
+}
 
-                                          .remembered = match->status.remembered};
-    begin_report(match);
-    hc_sv_match_update_placement(match);
-    hc_sv_match_renew_deadline(match);
-    hc_sv_match_log(match, HC_SV_LOG_INFO, "match-renewed",
-                    json_pack("{s:I, s:I}", "worlds", (json_int_t)match->worlds, "seed",
-                              (json_int_t)match->seed));
+/// Has the next world made by a thread of its own.
+static void make(struct hc_sv_match *match, const struct hc_token_ring *keys) {
+    match->next_seed = next_seed(match);
+    match->next_config = config_of(match->setting, &match->settings, match->number, keys);
+    atomic_store(&match->made, false);
+    match->makes = hc_thread_start(&match->maker, make_next, match);
+}
+
+/// Ends the thread that has made the next world; false: it must go on for now.
+static bool end_maker(struct hc_sv_match *match) {
+    if (!hc_sv_watchdog_leave(match->setting->watchdog, match->maker))
+        return false;
+    pthread_join(match->maker, NULL);
+    match->makes = false;
+    return true;
 }
 
 void hc_sv_match_renew(struct hc_sv_match *match, const struct hc_token_ring *keys,
                        uint64_t now_us) {
     bool over = hc_sv_match_is_over(match, now_us);
     if (match->makes && atomic_load(&match->made)) {
-        if (!hc_sv_watchdog_leave(match->setting->watchdog, match->maker))
+        if (!end_maker(match))
             return;
-        pthread_join(match->maker, NULL);
-        match->makes = false;
         if (over)
             renew(match, keys, now_us);
         else
@@ -479,12 +519,121 @@ void hc_sv_match_renew(struct hc_sv_match *match, const struct hc_token_ring *ke
         match->next = NULL;
         return;
     }
-    if (match->makes || !over)
-        return;
-    match->next_seed = next_seed(match);
-    match->next_config = config_of(match->setting, &match->settings, match->number, keys);
-    atomic_store(&match->made, false);
-    match->makes = hc_thread_start(&match->maker, make_next, match);
+    if (!match->makes && over)
+        make(match, keys);
+}
+
+// ---- Worlds that are left -----------------------------------------------------------------------
+
+/// Logs that the match is stuck. `follows`: another world follows.
+static void log_stuck(struct hc_sv_match *match, const struct hc_sv_match_counts *counts,
+                      bool follows, uint64_t now_us) {
+    uint32_t clients;
+    (void)hc_sv_farewells_read(&match->farewells, &clients);
+    const char *why = follows ? "the call does not return: the clients come back to another world"
+                      : match->farewell_restarts
+                          ? "the call does not return: the clients come back to another server"
+                          : "the call does not return, and no other world follows";
+    hc_sv_log_event(match->setting->log, HC_SV_LOG_ERROR, "match-stuck",
+                    json_pack("{s:i, s:I, s:I, s:i, s:s}", "match", (int)match->number, "ticks",
+                              (json_int_t)counts->ticks, "lasted_ms",
+                              (json_int_t)(hc_since(match->stuck->since_us, now_us) / 1000),
+                              "clients", (int)clients, "why", why));
+}
+
+void hc_sv_match_decide(struct hc_sv_match *match, enum hc_sv_stuck_fate fate) {
+    atomic_store(&match->stuck->fate, (int)fate);
+    match->stuck = NULL;
+}
+
+/// Leaves the world to the call that hangs; false: it has returned.
+static bool leave_world(struct hc_sv_match *match, bool ends, bool restarts, uint64_t now_us) {
+    struct hc_sv_stuck *stuck = match->stuck;
+    bool process_ends = match->setting->options->stuck_policy == HC_SV_STUCK_POLICY_END;
+    bool follows = !ends && !process_ends && atomic_load(&match->left_worlds) == 0;
+    static const struct hc_server_stats none;
+    struct hc_sv_match_counts counts;
+    int waits = HC_SV_STUCK_WAITS;
+    if (!atomic_compare_exchange_strong(&stuck->fate, &waits, HC_SV_STUCK_LEFT))
+        return false;
+    stuck->server = match->server; // the control thread reads them once the fate is decided
+    stuck->npcs = match->npcs;
+    match->server = NULL;
+    match->npcs = NULL;
+    match->traced = 1 - match->traced;
+    *hc_sv_match_trace_of(match) = (struct hc_sv_match_trace){.track = NULL};
+    match->is_left = true;
+    atomic_fetch_add(&match->left_worlds, 1);
+    match->farewell_restarts = restarts || follows || process_ends;
+    match->farewell_rounds = FAREWELL_ROUNDS;
+    match->farewell_us = now_us;
+    // Of the server itself nothing may be read: what was published is up to a second older.
+    hc_sv_published_read(&match->counts, &counts);
+    log_stuck(match, &counts, follows, now_us);
+    match->past = none;
+    hc_sv_report_add_ended(&match->past, &counts.host);
+    match->past_timeline = counts.timeline;
+    match->past_ticks = counts.ticks;
+    atomic_store(&match->clients, 0);
+    atomic_store(&match->sessions, 0);
+    if (!follows)
+        hc_sv_match_decide(match, HC_SV_STUCK_CLOSED);
+    return true;
+}
+
+/// Gives a match without a world the one that was made. None of the former one may be read, so it
+/// begins as in a server that was started again. False: no memory.
+static bool take_next(struct hc_sv_match *match) {
+    match->server = match->next;
+    match->next = NULL;
+    if (match->server != NULL)
+        match->npcs = hc_sv_npcs_create(match->server, match->setting->options);
+    if (match->npcs != NULL)
+        return true;
+    hc_server_destroy(match->server);
+    match->server = NULL;
+    hc_sv_match_log(match, HC_SV_LOG_ERROR, "match-not-renewed",
+                    json_pack("{s:s}", "why", "no memory for another world"));
+    return false;
+}
+
+bool hc_sv_match_mend(struct hc_sv_match *match, const struct hc_token_ring *keys, bool ends,
+                      bool restarts, uint64_t now_us) {
+    if (match->stuck == NULL)
+        return false;
+    if (!match->is_left) {
+        if (ends ||
+            hc_since(match->stuck->since_us, now_us) >= match->setting->options->stuck_after_us)
+            (void)leave_world(match, ends, restarts, now_us);
+        return false;
+    }
+    if (ends) {
+        hc_sv_match_decide(match, HC_SV_STUCK_CLOSED);
+        return false;
+    }
+    if (!match->makes)
+        make(match, keys);
+    if (!match->makes || !atomic_load(&match->made) || !end_maker(match))
+        return false;
+    if (!take_next(match)) {
+        hc_sv_match_decide(match, HC_SV_STUCK_CLOSED);
+        return false;
+    }
+    match->seed = match->next_seed;
+    match->worlds++;
+    match->is_left = match->away = false;
+    begin_world(match);
+    hc_sv_match_begin(match, now_us);
+    hc_sv_match_decide(match, HC_SV_STUCK_REPLACED);
+    return true;
+}
+
+bool hc_sv_match_farewell_due(struct hc_sv_match *match, uint64_t now_us) {
+    if (match->farewell_rounds == 0 || now_us < match->farewell_us)
+        return false;
+    match->farewell_rounds--;
+    match->farewell_us = now_us + FAREWELL_EACH_US;
+    return true;
 }
 
 // ---- Report -------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 
 #include "common/programs/counters.h"
 #include "server/daemon/door.h"
+#include "server/daemon/farewells.h"
 #include "server/daemon/faults.h"
 #include "server/daemon/log.h"
 #include "server/daemon/match_trace.h"
@@ -53,6 +54,26 @@ struct hc_sv_match_counts {
 
 extern const struct hc_counters hc_sv_match_counters; ///< of struct hc_sv_match_counts
 
+/// The fate of a world into which a call hangs.
+enum hc_sv_stuck_fate {
+    HC_SV_STUCK_WAITS,    ///< the call may return, and the match go on with its world
+    HC_SV_STUCK_RETURNED, ///< the call has returned, and the worker takes the match back
+    HC_SV_STUCK_BACK,     ///< the match goes on with its world
+    HC_SV_STUCK_LEFT, ///< the world is left to the call: its clients are told, and another follows
+    HC_SV_STUCK_REPLACED, ///< the match has another world
+    HC_SV_STUCK_CLOSED,   ///< the world was left, and no other follows
+};
+
+/// A call that hangs. The control thread sets RETURNED, the worker all that follows. While it is
+/// RETURNED or LEFT the worker uses it; then the control thread frees it once the call has
+/// returned.
+struct hc_sv_stuck {
+    uint64_t since_us;        ///< when the call began
+    atomic_int fate;          ///< an enum hc_sv_stuck_fate
+    struct hc_server *server; ///< the world that was left; the control thread frees it
+    struct hc_sv_npcs *npcs;  ///< of the server
+};
+
 /// One thread at a time calls the functions of a match: its worker's. Another thread may read
 /// `clients`, the published counts and the faults.
 struct hc_sv_match {
@@ -63,15 +84,22 @@ struct hc_sv_match {
     uint32_t phase_us; ///< of its ticks within the daemon's, so that matches are spread over it
     struct hc_sv_play_settings settings; ///< in force
     struct hc_sv_watch *watch;           ///< the watch of the thread that calls the server
-    bool away;        ///< a call into the match hangs in a former thread of the worker
-    atomic_bool back; ///< the former thread has left the match, which need not be away
-    struct hc_server *server;
-    struct hc_sv_npcs *npcs; ///< of the server
-    uint64_t worlds, seed;   ///< how many it has had, and the seed of the present one
-    bool idle;               ///< the world waits for its first client
-    uint64_t empty_us;       ///< when its last client went; 0: it has one, or never had
-    uint64_t deadline_us;    ///< of the server; UINT64_MAX: idle
-    hc_tick counted_tick;    ///< newest tick in report.work.client_ticks
+    bool away;                 ///< a call into the match hangs in a former thread of the worker
+    atomic_bool back;          ///< the former thread has left the match, which need not be away
+    struct hc_sv_stuck *stuck; ///< of the call for which it is away, until its fate is decided
+    atomic_uint left_worlds;   ///< worlds that are left to calls which still hang
+    bool is_left;              ///< its world was left to the call, and it waits for another
+    unsigned farewell_rounds;  ///< to be sent, each to all clients of the world that was left
+    bool farewell_restarts;    ///< the clients shall come back
+    uint64_t farewell_us;      ///< when the next round is due
+    struct hc_sv_farewells farewells; ///< of the present clients
+    struct hc_server *server;         ///< NULL: it has none
+    struct hc_sv_npcs *npcs;          ///< of the server
+    uint64_t worlds, seed;            ///< how many it has had, and the seed of the present one
+    bool idle;                        ///< the world waits for its first client
+    uint64_t empty_us;                ///< when its last client went; 0: it has one, or never had
+    uint64_t deadline_us;             ///< of the server; UINT64_MAX: idle
+    hc_tick counted_tick;             ///< newest tick in report.work.client_ticks
     uint64_t advance_us, send_us, other_us; ///< time worked since the last tick, for overload
     uint64_t busy_us;                       ///< time worked in the present window of the worker
     uint32_t load_scale;                    ///< of its work for overload, in 1/256
@@ -83,15 +111,16 @@ struct hc_sv_match {
     uint64_t past_ticks;
     struct hc_sv_faults faults; ///< of all worlds
     struct hc_sv_status status;
-    atomic_bool refuses;           ///< joins, because it is overloaded, as the placement knows
-    atomic_uint clients;           ///< connected now
-    atomic_uint sessions;          ///< connected or lingering
-    struct hc_sv_published counts; ///< a struct hc_sv_match_counts
-    uint64_t published_us;         ///< when they were published
-    struct hc_rewind_log *rewinds; ///< for a trace and the inspector; NULL: there are none
-    struct hc_sv_match_trace trace;
-    struct hc_sv_probe_seat inspected; ///< for the inspector
-    struct hc_server_client *listed;   ///< [listed_count] clients for --admin; NULL without it
+    atomic_bool refuses;                ///< joins, because it is overloaded, as the placement knows
+    atomic_uint clients;                ///< connected now
+    atomic_uint sessions;               ///< connected or lingering
+    struct hc_sv_published counts;      ///< a struct hc_sv_match_counts
+    uint64_t published_us;              ///< when they were published
+    struct hc_rewind_log *rewinds;      ///< for a trace and the inspector; NULL: there are none
+    struct hc_sv_match_trace traces[2]; ///< of the present world, and of one that was left
+    unsigned traced;                    ///< index of the present world's
+    struct hc_sv_probe_seat inspected;  ///< for the inspector
+    struct hc_server_client *listed;    ///< [listed_count] clients for --admin; NULL without it
     uint32_t listed_count, listed_most;
     hc_tick listed_tick; ///< head of the timeline then
 
@@ -104,6 +133,11 @@ struct hc_sv_match {
     uint64_t next_seed;
     struct hc_server_config next_config;
 };
+
+/// The trace of the present world.
+static inline struct hc_sv_match_trace *hc_sv_match_trace_of(struct hc_sv_match *match) {
+    return &match->traces[match->traced];
+}
 
 /// NULL when a server can be created by the options, else `why`, a sentence.
 const char *hc_sv_match_check(const struct hc_sv_match_setting *setting,
@@ -181,6 +215,19 @@ bool hc_sv_match_is_over(const struct hc_sv_match *match, uint64_t now_us);
 /// every tick. `keys` are those of the daemon.
 void hc_sv_match_renew(struct hc_sv_match *match, const struct hc_token_ring *keys,
                        uint64_t now_us);
+
+/// Decides the fate of the call for which the match was away, and leaves it to the control thread.
+void hc_sv_match_decide(struct hc_sv_match *match, enum hc_sv_stuck_fate fate);
+
+/// Does what is due for a match that is away, at every period of the worker: leaves its world to
+/// the call that hangs, once that has lasted too long or the match `ends`, and has another one
+/// made. If it ends, the farewells say so, unless the daemon `restarts`. True: the match has
+/// another world, which its caller must give what it has missed, and is away no more.
+bool hc_sv_match_mend(struct hc_sv_match *match, const struct hc_token_ring *keys, bool ends,
+                      bool restarts, uint64_t now_us);
+
+/// Whether a round of farewells is due; then the caller sends them all.
+bool hc_sv_match_farewell_due(struct hc_sv_match *match, uint64_t now_us);
 
 /// Publishes the match's counts; `scratch` is memory for them.
 void hc_sv_match_publish(struct hc_sv_match *match, struct hc_sv_match_counts *scratch,

@@ -16,6 +16,9 @@
 
 enum { HC_SV_WORKERS_MAX = 64 };
 
+/// The end of a match into which a call does not return.
+enum hc_sv_stuck_policy { HC_SV_STUCK_POLICY_REPLACE, HC_SV_STUCK_POLICY_END };
+
 /// The groups of settings.
 enum hc_sv_settings_group {
     HC_SV_SETTINGS_ADDRESS,
@@ -125,6 +128,12 @@ enum hc_sv_agones_empty {
       "names the match or leaves the choice to the server")                                        \
     X(uint16_t, workers, "workers", N(1, HC_SV_WORKERS_MAX), 1, MATCHES, FIXED,                    \
       "Threads that share the matches, at most --matches")                                         \
+    X(enum hc_sv_stuck_policy, stuck_policy, "stuck-policy", WORDS("replace|end"),                 \
+      HC_SV_STUCK_POLICY_REPLACE, MATCHES, FIXED,                                                  \
+      "When a match is stuck, give it another world, or end the server with exit status 70; "      \
+      "either way the clients are told to come back")                                              \
+    X(uint32_t, stuck_after_us, "stuck-after", S_IN_US(2, 3600), 5000000, MATCHES, FIXED,          \
+      "A match is stuck when a call into it has not returned for S seconds")                       \
     X(const char *, admin, "admin", OR(TEXT("ADDRESS"), "none"), NULL, ADMIN, FIXED,               \
       "Answer HTTP requests about this server at ADDRESS:PORT, such as 127.0.0.1:40080, or at "    \
       "unix:/PATH. An address that is not loopback needs --admin-password-file")                   \

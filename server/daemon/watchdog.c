@@ -6,6 +6,7 @@
 #include "common/elapsed.h"
 #include "common/programs/backtrace.h"
 #include "hindcast/check.h"
+#include "server/daemon/here.h"
 #include "server/daemon/options.h"
 #include "common/programs/thread.h"
 
@@ -48,24 +49,31 @@ static struct {
     sem_t done;
     unsigned count;
     const void *places[HC_PLACES_MAX];
+    struct hc_sv_here here;
 } asked;
 
 static void on_ask(int number) {
     (void)number;
     asked.count = hc_backtrace(asked.places);
+    asked.here = hc_sv_here_now();
     sem_post(&asked.done);
 }
 
-/// Writes where the thread is to `text`: the innermost place in the game, or of all.
-static void ask(const struct hc_sv_watchdog *watchdog, pthread_t thread, char *text, size_t size) {
+/// Writes where the thread is to `text`: the innermost place in the game, or of all; and to `*here`
+/// its place in the match, 0 if it is not known.
+static void ask(const struct hc_sv_watchdog *watchdog, pthread_t thread, struct hc_sv_here *here,
+                char *text, size_t size) {
     struct timespec until;
     snprintf(text, size, "an unknown place");
+    *here = (struct hc_sv_here){.match = 0};
     while (sem_trywait(&asked.done) == 0) // of an answer that came too late
         ;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += ASK_S;
-    if (pthread_kill(thread, hc_thread_question()) != 0 ||
-        sem_timedwait(&asked.done, &until) != 0 || asked.count == 0)
+    if (pthread_kill(thread, hc_thread_question()) != 0 || sem_timedwait(&asked.done, &until) != 0)
+        return;
+    *here = asked.here;
+    if (asked.count == 0)
         return;
     unsigned at = 0;
     for (unsigned i = asked.count; i-- > 0;)
@@ -77,7 +85,7 @@ static void ask(const struct hc_sv_watchdog *watchdog, pthread_t thread, char *t
 // ---- The watchdog -------------------------------------------------------------------------------
 
 static void log_hang(const struct hc_sv_watchdog *watchdog, const struct hc_sv_hang *hang,
-                     const char *place) {
+                     const struct hc_sv_here *here, const char *place) {
     char why[HC_PLACE_TEXT + 64];
     snprintf(why, sizeof(why), "%s: it is in %s",
              hang->makes ? "the next world of the match does not begin"
@@ -88,6 +96,12 @@ static void log_hang(const struct hc_sv_watchdog *watchdog, const struct hc_sv_h
                   (json_int_t)(hc_since(hang->since_us, hang->found_us) / 1000), "why", why);
     if (hang->named)
         json_object_set_new(fields, "match", json_integer(hang->match));
+    if (here->match == hang->match && !hang->makes) {
+        json_object_set_new(fields, "tick", json_integer((json_int_t)here->tick));
+        if (here->steps)
+            json_object_set_new(fields, "entity", json_integer(here->entity));
+        json_object_set_new(fields, "phase", json_string(here->phase));
+    }
     hc_sv_log_event(watchdog->log, HC_SV_LOG_ERROR, "match-hangs", fields);
 }
 
@@ -121,9 +135,10 @@ static void *find_places(void *context) {
     struct found found;
     while (wait_for(watchdog, &found)) {
         char place[HC_PLACE_TEXT] = "an unknown place";
+        struct hc_sv_here here = {.match = 0};
         if (!found.gone)
-            ask(watchdog, found.thread, place, sizeof(place));
-        log_hang(watchdog, &found.hang, place);
+            ask(watchdog, found.thread, &here, place, sizeof(place));
+        log_hang(watchdog, &found.hang, &here, place);
         pthread_mutex_lock(&watchdog->lock);
         watchdog->asks = false;
         snprintf(watchdog->places[found.hang.match - 1], HC_PLACE_TEXT, "%s", place);

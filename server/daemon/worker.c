@@ -5,11 +5,10 @@
 
 #include "common/elapsed.h"
 #include "common/programs/clock.h"
-#include "common/programs/crash.h"
 #include "common/programs/loop.h"
 #include "hindcast/check.h"
 #include "server/daemon/routing.h"
-#include "common/programs/thread.h"
+#include "server/daemon/runner.h"
 #include "server/daemon/wall_clock.h"
 
 #include <sodium.h>
@@ -220,6 +219,12 @@ static void notify(const struct hc_sv_worker *worker) {
     (void)size; // it only fails if the thread is woken anyway
 }
 
+/// Asks for the end of the run.
+static void ask_for(const struct hc_sv_worker *worker, int end) {
+    if (atomic_exchange(&worker->run->end, end) == HC_SV_RUN_GOES_ON)
+        notify(worker);
+}
+
 /// Asks for the end of the run when the only world has had all its ticks, or those of --ticks.
 static void ask_for_end(const struct hc_sv_worker *worker, const struct hc_sv_match *match) {
     uint32_t ticks = worker->setting->options->ticks;
@@ -228,8 +233,8 @@ static void ask_for_end(const struct hc_sv_worker *worker, const struct hc_sv_ma
         end = HC_SV_RUN_WORLD;
     else if (ticks != 0 && match->counted_tick >= ticks)
         end = HC_SV_RUN_TICKS;
-    if (end != HC_SV_RUN_GOES_ON && atomic_exchange(&worker->run->end, end) == HC_SV_RUN_GOES_ON)
-        notify(worker);
+    if (end != HC_SV_RUN_GOES_ON)
+        ask_for(worker, end);
 }
 
 /// Lets handshakes wake the worker, or no longer.
@@ -294,7 +299,7 @@ static void note_work(struct hc_sv_match *match) {
 /// Does what is due for one match at `now`, when its work begins. True: it had a tick.
 static bool run_match(struct hc_sv_worker *worker, struct hc_sv_match *match, uint64_t now) {
     uint64_t begun = hc_clock_us(), late_us = hc_since(match->deadline_us, begun);
-    struct hc_sv_match_trace *trace = &match->trace;
+    struct hc_sv_match_trace *trace = hc_sv_match_trace_of(match);
     hc_sv_match_begin_turn(match, late_us);
     hc_sv_match_trace_part(trace, "advance");
     bool ticked = hc_sv_match_advance(match, now);
@@ -337,6 +342,49 @@ static struct hc_sv_match *next_due(struct hc_sv_worker *worker, uint64_t now) {
     return next;
 }
 
+/// Refuses the newest refused users in a match.
+static void set_refused(struct hc_sv_worker *worker, struct hc_sv_match *match, uint64_t now) {
+    const struct hc_sv_refused_file *file = &worker->refused->file;
+    enum hc_status status = hc_server_set_refused(match->server, file->client_ids, file->count,
+                                                  file->not_before_s, now);
+    HC_ASSERT(status == HC_OK);
+    match->touched = true;
+}
+
+/// Closes all connections of a match.
+static void stop(struct hc_sv_worker *worker, struct hc_sv_match *match, uint64_t now) {
+    if (worker->restarts)
+        hc_server_restart(match->server, worker->restart_s, now);
+    else
+        hc_server_shutdown(match->server, now);
+    match->touched = true;
+}
+
+/// Obeys the orders that a match has missed while it was away.
+static void catch_up(struct hc_sv_worker *worker, struct hc_sv_match *match, uint64_t now) {
+    match->touched = true;
+    (void)hc_server_set_keys(match->server, &worker->keys);
+    hc_sv_match_set(match, &worker->settings, now);
+    if (worker->refused != NULL)
+        set_refused(worker, match, now);
+    if (worker->stopping)
+        stop(worker, match, now);
+    hc_sv_match_log_events(match);
+    hc_sv_match_update_placement(match);
+}
+
+/// Tells the clients of a world that was left, and gives its match another one.
+static void mend(struct hc_sv_worker *worker, struct hc_sv_match *match, uint64_t now) {
+    bool ends = worker->setting->options->stuck_policy == HC_SV_STUCK_POLICY_END;
+    if (match->away &&
+        hc_sv_match_mend(match, &worker->keys, worker->stopping, worker->restarts, now))
+        catch_up(worker, match, now);
+    if (match->is_left && ends)
+        ask_for(worker, HC_SV_RUN_STUCK);
+    if (hc_sv_match_farewell_due(match, now))
+        hc_sv_farewells_send(&match->farewells, match->farewell_restarts, worker->runner->doors);
+}
+
 /// Does what is due for the worker once a period. `ticked`: a match had a tick at `now`.
 static void end_period(struct hc_sv_worker *worker, bool ticked, uint64_t now) {
     uint64_t lasted_us = hc_since(worker->period_us, now);
@@ -346,6 +394,8 @@ static void end_period(struct hc_sv_worker *worker, bool ticked, uint64_t now) {
     renew_handshake_budget(worker);
     plan_drains(worker);
     share_time(worker, now);
+    for (unsigned i = 0; i < worker->count; i++)
+        mend(worker, &worker->matches[i], now);
     for (struct hc_sv_match *match = NULL;
          (match = hc_sv_worker_next_match(worker, match)) != NULL;) {
         hc_sv_match_log_troubles(match, false, now);
@@ -354,8 +404,12 @@ static void end_period(struct hc_sv_worker *worker, bool ticked, uint64_t now) {
     }
 }
 
-/// Whether the worker has nothing left to do: all its matches are closed, but those that are away.
+/// Whether the worker has nothing left to do: all its matches are closed, and the clients of worlds
+/// that were left are told.
 static bool is_done(struct hc_sv_worker *worker) {
+    for (unsigned i = 0; worker->stopping && i < worker->count; i++)
+        if (worker->matches[i].farewell_rounds > 0 || worker->matches[i].stuck != NULL)
+            return false;
     for (struct hc_sv_match *match = NULL;
          (match = hc_sv_worker_next_match(worker, match)) != NULL;)
         if (!hc_server_closed(match->server))
@@ -430,24 +484,6 @@ static void on_handshake(evutil_socket_t descriptor, short events, void *context
 
 // ---- Mail ---------------------------------------------------------------------------------------
 
-/// Refuses the newest refused users in a match.
-static void set_refused(struct hc_sv_worker *worker, struct hc_sv_match *match, uint64_t now) {
-    const struct hc_sv_refused_file *file = &worker->refused->file;
-    enum hc_status status = hc_server_set_refused(match->server, file->client_ids, file->count,
-                                                  file->not_before_s, now);
-    HC_ASSERT(status == HC_OK);
-    match->touched = true;
-}
-
-/// Closes all connections of a match.
-static void stop(struct hc_sv_worker *worker, struct hc_sv_match *match, uint64_t now) {
-    if (worker->restarts)
-        hc_server_restart(match->server, worker->restart_s, now);
-    else
-        hc_server_shutdown(match->server, now);
-    match->touched = true;
-}
-
 /// Goes on with the matches that are back, and obeys the orders that they have missed.
 static void welcome(struct hc_sv_worker *worker, uint64_t now) {
     for (unsigned i = 0; i < worker->count; i++) {
@@ -455,15 +491,8 @@ static void welcome(struct hc_sv_worker *worker, uint64_t now) {
         if (!match->away || !atomic_load(&match->back))
             continue;
         match->away = false;
-        match->touched = true;
-        (void)hc_server_set_keys(match->server, &worker->keys);
-        hc_sv_match_set(match, &worker->settings, now);
-        if (worker->refused != NULL)
-            set_refused(worker, match, now);
-        if (worker->stopping)
-            stop(worker, match, now);
-        hc_sv_match_log_events(match);
-        hc_sv_match_update_placement(match);
+        hc_sv_match_decide(match, HC_SV_STUCK_BACK);
+        catch_up(worker, match, now);
     }
 }
 
@@ -570,7 +599,7 @@ static void on_mail(evutil_socket_t descriptor, short events, void *context) {
     turn(worker, hc_clock_us());
 }
 
-// ---- Threads ------------------------------------------------------------------------------------
+// ---- The end ------------------------------------------------------------------------------------
 
 /// Ends the worker: logs what is left to log, and publishes the last counts.
 static void end(struct hc_sv_worker *worker) {
@@ -582,119 +611,8 @@ static void end(struct hc_sv_worker *worker) {
     notify(worker);
 }
 
-static void *run(void *context) {
-    struct hc_sv_runner *runner = context;
-    hc_crash_watch_thread();
-    runner->watch.thread = pthread_self();
-    while (sem_wait(&runner->start) != 0)
-        ;
-    if (!runner->goes)
-        return NULL;
-    event_base_dispatch(runner->base);
-    end(runner->worker);
-    return NULL;
-}
-
-/// Registers the events that wake the worker; false: no memory.
-static bool watch(struct hc_sv_runner *runner) {
-    struct hc_sv_worker *worker = runner->worker;
-    struct event_base *base = runner->base;
-    for (unsigned i = 0; i < runner->doors->count; i++)
-        for (unsigned lane = HC_SV_DOOR_DATA + 1; lane < HC_SV_DOOR_LANES; lane++) {
-            int descriptor = runner->doors->all[i]->descriptors[lane];
-            if (descriptor < 0)
-                continue;
-            runner->readable[i][lane] =
-                event_new(base, descriptor, EV_READ | EV_PERSIST, on_handshake, worker);
-            if (!hc_loop_add(runner->readable[i][lane]))
-                return false;
-        }
-    runner->mail = event_new(base, worker->mailbox.wake, EV_READ | EV_PERSIST, on_mail, worker);
-    runner->timer = evtimer_new(base, on_timer, worker);
-    return hc_loop_add(runner->mail) && runner->timer != NULL;
-}
-
-static void free_runner(struct hc_sv_runner *runner) {
-    for (unsigned i = 0; i < HC_SV_DOORS_MAX; i++)
-        for (unsigned lane = 0; lane < HC_SV_DOOR_LANES; lane++)
-            hc_loop_free_event(runner->readable[i][lane]);
-    hc_loop_free_event(runner->timer);
-    hc_loop_free_event(runner->mail);
-    hc_loop_free(runner->base);
-    hc_sv_doors_close(runner->doors);
-    sem_destroy(&runner->start);
-    free(runner);
-}
-
-/// A runner that takes over `doors` (NULL: they could not be had). NULL: no memory or no
-/// descriptors.
-static struct hc_sv_runner *create_runner(struct hc_sv_worker *worker, struct hc_sv_doors *doors) {
-    struct hc_sv_runner *runner = doors != NULL ? calloc(1, sizeof(*runner)) : NULL;
-    if (runner == NULL) {
-        hc_sv_doors_close(doors);
-        return NULL;
-    }
-    runner->worker = worker;
-    runner->doors = doors;
-    sem_init(&runner->start, 0, 0);
-    runner->base = hc_loop_create();
-    if (runner->base == NULL || !watch(runner)) {
-        free_runner(runner);
-        return NULL;
-    }
-    // The first turn runs inside the loop, so that it can break the loop.
-    event_active(runner->timer, EV_TIMEOUT, 0);
-    return runner;
-}
-
-/// Makes a runner the worker's.
-static void use_runner(struct hc_sv_worker *worker, struct hc_sv_runner *runner) {
-    worker->runner = runner;
-    for (unsigned i = 0; i < worker->count; i++)
-        worker->matches[i].watch = &runner->watch;
-}
-
-bool hc_sv_worker_replace(struct hc_sv_worker *worker, uint64_t since_us) {
-    struct hc_sv_runner *former = worker->runner;
-    struct hc_sv_runner *runner = create_runner(worker, hc_sv_doors_share(former->doors));
-    if (runner == NULL)
-        return false;
-    bool begun = hc_thread_start(&runner->thread, run, runner);
-    runner->goes = begun && hc_sv_watch_take(&former->watch, since_us);
-    if (!runner->goes) {
-        sem_post(&runner->start);
-        if (begun)
-            pthread_join(runner->thread, NULL);
-        free_runner(runner);
-        return false;
-    }
-    former->away = hc_sv_worker_match(worker->all, atomic_load(&former->watch.match));
-    former->away->away = true;
-    former->since_us = since_us;
-    atomic_store(&former->away->back, false);
-    hc_sv_doors_go_on(runner->doors, former->doors);
-    runner->former = former;
-    use_runner(worker, runner);
-    sem_post(&runner->start);
-    return true;
-}
-
-void hc_sv_worker_collect(struct hc_sv_worker *worker,
-                          bool (*returned)(void *context, const struct hc_sv_runner *runner),
-                          void *context) {
-    struct hc_sv_runner *runner;
-    for (struct hc_sv_runner **at = &worker->runner->former; (runner = *at) != NULL;) {
-        if (!atomic_load(&runner->watch.left) || !returned(context, runner)) {
-            at = &runner->former;
-            continue;
-        }
-        pthread_join(runner->thread, NULL);
-        *at = runner->former;
-        atomic_store(&runner->away->back, true);
-        free_runner(runner);
-        hc_sv_mailbox_wake(&worker->mailbox);
-    }
-}
+static const struct hc_sv_runner_calls calls = {
+    .handshake = on_handshake, .mail = on_mail, .timer = on_timer, .end = end};
 
 // ---- Lifecycle ----------------------------------------------------------------------------------
 
@@ -737,10 +655,8 @@ static void begin_drains(struct hc_sv_worker *worker) {
 }
 
 bool hc_sv_worker_watch(struct hc_sv_worker *worker, struct hc_sv_doors *doors) {
-    struct hc_sv_runner *runner = create_runner(worker, doors);
-    if (runner == NULL)
+    if (!hc_sv_runner_open(worker, doors, &calls))
         return false;
-    use_runner(worker, runner);
     begin_drains(worker);
     return true;
 }
@@ -753,11 +669,10 @@ bool hc_sv_worker_begin(struct hc_sv_worker *worker) {
     obey(worker);
     for (unsigned i = 0; i < worker->count; i++)
         hc_sv_match_begin(&worker->matches[i], now);
-    runner->goes = hc_thread_start(&runner->thread, run, runner);
-    if (!runner->goes)
-        atomic_store(&worker->closed, true);
-    sem_post(&runner->start);
-    return runner->goes;
+    if (hc_sv_runner_start(runner))
+        return true;
+    atomic_store(&worker->closed, true);
+    return false;
 }
 
 bool hc_sv_worker_join(struct hc_sv_worker *worker, uint64_t until_us) {
@@ -773,8 +688,7 @@ bool hc_sv_worker_join(struct hc_sv_worker *worker, uint64_t until_us) {
 }
 
 void hc_sv_worker_close(struct hc_sv_worker *worker) {
-    if (worker->runner != NULL)
-        free_runner(worker->runner);
+    hc_sv_runner_close(worker->runner);
     for (unsigned i = 0; worker->matches != NULL && i < worker->count; i++)
         hc_sv_match_close(&worker->matches[i]);
     free(worker->matches);

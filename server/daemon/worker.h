@@ -9,7 +9,8 @@
 ///
 /// A match hangs when a call into it does not return. Then the worker gets another thread, which
 /// goes on with the other matches: the match is away, and its former thread uses nothing but the
-/// match. If the call returns after all, that thread ends, and the match comes back.
+/// match. If the call returns soon, that thread ends, and the match comes back. Otherwise the world
+/// is left to it: its clients are told, and the match gets another world (hc_sv_match_mend).
 ///
 /// Nobody else touches the matches while the worker's thread runs. The control thread puts orders
 /// into the mailbox, and reads the counts that the worker publishes once a second, and when it is
@@ -29,11 +30,12 @@
 struct event;
 struct event_base;
 
-/// Why the worker of a daemon's only match asks for the end of the run.
+/// Why a worker asks for the end of the run.
 enum hc_sv_run_end {
     HC_SV_RUN_GOES_ON,
     HC_SV_RUN_TICKS, ///< --ticks is reached
     HC_SV_RUN_WORLD, ///< the world has no more ticks
+    HC_SV_RUN_STUCK, ///< a match is stuck, and --stuck-policy is `end`
 };
 
 /// The notices between all workers and the control thread.
@@ -50,6 +52,8 @@ struct hc_sv_worker_counts {
     bool sorted; ///< the kernel sorts datagrams into lanes
 };
 
+struct hc_sv_runner_calls;
+
 /// The thread of a worker, and what it alone uses.
 struct hc_sv_runner {
     struct hc_sv_worker *worker;
@@ -61,12 +65,13 @@ struct hc_sv_runner {
     struct event *readable[HC_SV_DOORS_MAX][HC_SV_DOOR_LANES];
     struct event *mail; ///< the mailbox has some, or the daemon ends
     struct event *timer;
+    const struct hc_sv_runner_calls *calls;
     sem_t start; ///< the semaphore that the new thread waits for
     bool goes;   ///< the thread runs its loop after `start`; otherwise it ends
 
     // Of a runner that was replaced.
     struct hc_sv_match *away;    ///< the match in which its thread hangs
-    uint64_t since_us;           ///< when that call began
+    struct hc_sv_stuck stuck;    ///< that call
     struct hc_sv_runner *former; ///< the next runner that was replaced; NULL: none
 };
 
@@ -138,18 +143,6 @@ bool hc_sv_worker_watch(struct hc_sv_worker *worker, struct hc_sv_doors *doors);
 /// Obeys the orders so far, begins the worlds, and starts the thread, which receives no signals.
 /// False: there is no thread; then `closed` is set.
 bool hc_sv_worker_begin(struct hc_sv_worker *worker);
-
-/// Gives the worker another thread, because the call that the present one began at `since_us`
-/// hangs. False: the call has ended, or there is no memory, descriptor or thread. Only the control
-/// thread may call it.
-bool hc_sv_worker_replace(struct hc_sv_worker *worker, uint64_t since_us);
-
-/// Ends the runners that were replaced and have left their matches, which come back. Calls
-/// `returned` for each before; false: its thread must not be joined yet. Only the control thread
-/// may call it.
-void hc_sv_worker_collect(struct hc_sv_worker *worker,
-                          bool (*returned)(void *context, const struct hc_sv_runner *runner),
-                          void *context);
 
 /// Waits for the worker's threads, if it is `closed`, and until `until_us` for those that make
 /// worlds. False: one of them goes on, and may use everything.

@@ -22,7 +22,7 @@ for number in 11 6; do
     server=$pid
     finish "$server"
     check "$name: the daemon ends by the signal" test "$status" = $((128 + number))
-    check "$name: the last line names the step" sh -c "tail -n 1 '$work/$name.err' | grep -q '^hindcastd: crash by signal $number: .*, in $place\$'"
+    check "$name: the last line names the step" sh -c "tail -n 1 '$work/$name.err' | grep -q '^hindcastd: crash by signal $number (match=1 tick=2001 entity=[0-9]* phase=advance): .*, in $place\$'"
 done
 serve json --tick-rate 240 --game "$work/writes.so" --log-format json
 finish "$pid"
@@ -30,6 +30,7 @@ check "the line is JSON in a log of JSON" python3 - "$work/json.err" <<'END'
 import json, sys
 last = json.loads(open(sys.argv[1]).read().split("\n")[-2])
 assert last["event"] == "crash" and last["signal"] == 11 and "in tag_step_ball (" in last["why"], last
+assert last["match"] == 1 and last["tick"] == 2001 and last["entity"] > 0 and last["phase"] == "advance", last
 END
 
 : >"$work/journal.err"
@@ -38,15 +39,16 @@ export JOURNAL_STREAM
 serve journal --tick-rate 240 --game "$work/writes.so"
 unset JOURNAL_STREAM
 finish "$pid"
-check "the line for the journal has a priority" sh -c "tail -n 1 '$work/journal.err' | grep -q '^<2>hindcastd: crash by signal 11'"
+check "the line for the journal has a priority" sh -c "tail -n 1 '$work/journal.err' | grep -q '^<2>hindcastd: crash by signal 11 '"
 
 serve loops --tick-rate 240 --game "$work/loops.so" --log-format json
 loops=$pid
 check "a match that hangs is logged" await grep -q '"event":"match-hangs"' "$work/loops.err"
+check "with its tick and entity" grep -q '"event":"match-hangs".*"tick":2001,"entity":[1-9][0-9]*,"phase":"advance"' "$work/loops.err"
 check "with the step that does not return" grep -q "\"why\":\"a call into the match does not return: it is in $place\"" "$work/loops.err"
 kill -TERM "$loops"
 finish "$loops"
 check "SIGTERM ends a daemon whose only match hangs" \
     report loops '[h["place"].startswith("tag_step_ball (") for h in s["hangs"]] == [True]'
-check "the log says that its clients are not told" grep -q '"event":"match-abandoned"' "$work/loops.err"
+check "the log says that its world was left" grep -q '"event":"match-abandoned"' "$work/loops.err"
 end

@@ -44,7 +44,7 @@ bots() {
 begin() {
     run=$1
     rm -f "$work/hangs"
-    serve_with "$run" --key-file "$work/keys" --port 0 --matches 4 --workers 2 --max-clients 4 --seed 5 \
+    serve_with "$run" --key-file "$work/keys" --port 0 --matches 4 --workers 2 --max-clients 4 --seed 5 --stuck-after 3600 \
         --game "$work/$2.so" --log-format json --admin "unix:$work/admin.sock"
     server=$pid
     for match in 1 2 3 4; do

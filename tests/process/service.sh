@@ -4,7 +4,9 @@
 set -u
 . "$(dirname "$0")/lib.inc"
 
-make_tokens 8
+# tests/long.sh asks for more.
+bots=${HC_RESTART_BOTS:-8} restarts_most=${HC_RESTARTS:-2}
+make_tokens "$bots"
 
 # manage NAME OPTIONS... -- ARGUMENTS...: a server under a manager; sets $manager, and $port once it serves.
 manage() {
@@ -26,7 +28,8 @@ server() {
 }
 
 # Three sockets, as of hindcastd.socket, and the admin face.
-manage lanes --games 3 --admin "$work/admin.sock" --watchdog 8 -- "$bin/hindcastd" --admin "unix:$work/admin.sock"
+manage lanes --games 3 --admin "$work/admin.sock" --watchdog 8 -- "$bin/hindcastd" --admin "unix:$work/admin.sock" \
+    --restart-seconds 0 --max-clients 64
 check "the manager hears that the server is ready" serves 1
 port=$(cat "$work/port")
 check "it hears of a line for people" await shows "$work/lanes.log" "^STATUS=serving: 0 clients in 1 matches$" 1
@@ -35,8 +38,8 @@ check "the server listens at the port that was passed" shows "$work/lanes.out" "
 check "it sorts datagrams among the sockets that were passed" shows "$work/lanes.err" '"handshakes_apart": *true' 1
 check "the admin face answers at the socket that was passed" \
     sh -c "python3 '$here/admin.py' 'unix:$work/admin.sock' get /status | grep -q '\"healthy\"'"
-start bots hindcast-bot --connect "127.0.0.1:$port" --count 8 --token "$work/tokens" --link ok
-bots=$pid
+start bots hindcast-bot --connect "127.0.0.1:$port" --count "$bots" --token "$work/tokens" --link ok
+players=$pid
 check "bots play" await shows "$work/bots.err" "all clients play" 1
 kill -HUP "$(server)"
 reloaded() {
@@ -44,21 +47,23 @@ reloaded() {
 }
 check "the manager hears that a reload begins and ends" await reloaded
 restarts=0
-while [ $restarts -lt 2 ]; do
+while [ $restarts -lt "$restarts_most" ]; do
     restarts=$((restarts + 1))
+    since=$(date +%s%N)
     check "restart $restarts is ordered" \
         sh -c "'$bin/hindcastctl' --admin 'unix:$work/admin.sock' restart"
     check "all play again after restart $restarts" await shows "$work/bots.err" "all clients play" $((restarts + 1))
+    echo "        $bots bots are back after $((($(date +%s%N) - since) / 1000000)) ms"
 done
-check "each server ended with the status that asks for the next one" shows "$work/lanes.log" "^status 75$" 2
-check "each has told the manager that it ends" shows "$work/lanes.log" "^STOPPING=1$" 2
+check "each server ended with the status that asks for the next one" shows "$work/lanes.log" "^status 75$" "$restarts"
+check "each has told the manager that it ends" shows "$work/lanes.log" "^STOPPING=1$" "$restarts"
 kill -TERM "$(server)"
 finish "$manager"
 check "SIGTERM ends the server with status 0" test "$status" -eq 0
-finish "$bots"
+finish "$players"
 check "all bots came back each time and ended with the server, and no snapshot was wrong" report bots \
-    "(c['reconnects'] == 8 * $restarts and c['closed_by_server'] == 8 and c['timeouts'] == 0 and
-      c['hash_checks'] > 0 and c['hash_mismatches'] == 0)"
+    "(c['reconnects'] == $bots * $restarts and c['closed_by_server'] == $bots and c['timeouts'] == 0 and
+      c['denied'] == 0 and c['hash_checks'] > 0 and c['hash_mismatches'] == 0)"
 check "the file of the admin socket stays with its manager" test -S "$work/admin.sock"
 
 # A socket for which the server can bind others, of the same user.
