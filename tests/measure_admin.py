@@ -174,7 +174,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("programs", nargs="?")
     parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--events", default="", help="the path of the server-sent events")
+    parser.add_argument("--events", default="/inspector/events", help="the path of the events; empty: no readers")
     parser.add_argument("--attack", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.attack:
