@@ -19,7 +19,7 @@ web="clang-14 lld-14 llvm-14 wasi-libc libclang-rt-14-dev-wasm32"
 command -v node >/dev/null 2>&1 || web="$web nodejs"
 packages="dpkg-dev file"
 tests="check g++ clang $packages iproute2 libclang-rt-14-dev llvm python3 python3-msgpack python3-nacl python3-yaml
-       python3-jsonschema gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static systemd mandoc"
+       python3-jsonschema qstat gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static systemd mandoc"
 lintian="lintian debootstrap"
 browser="chromium fonts-dejavu-core"
 command -v npm >/dev/null 2>&1 || browser="$browser npm"

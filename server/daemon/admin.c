@@ -722,8 +722,7 @@ static bool open_face(struct hc_sv_admin *admin, char *why, size_t why_size) {
         snprintf(why, why_size, "--admin '%s': %s", options->admin, strerror(errno));
         return false;
     }
-    admin->control->reader =
-        (struct hc_sv_control_reader){.published = on_published, .context = admin};
+    hc_sv_control_add_reader(admin->control, on_published, admin);
     log_address(admin);
     return true;
 }

@@ -8,6 +8,7 @@
 #include "common/programs/clock.h"
 #include "common/programs/loop.h"
 #include "common/programs/report.h"
+#include "hindcast/check.h"
 #include "server/daemon/memory.h"
 #include "server/daemon/runner.h"
 #include "server/daemon/wall_clock.h"
@@ -287,15 +288,22 @@ static void log_report(struct hc_sv_control *control) {
     json_decref(report);
 }
 
-/// Writes the report that waits, and calls the reader of counts.
+void hc_sv_control_add_reader(struct hc_sv_control *control, void (*published)(void *context),
+                              void *context) {
+    HC_ASSERT(control->reader_count < HC_SV_CONTROL_READERS);
+    control->readers[control->reader_count++] =
+        (struct hc_sv_control_reader){.published = published, .context = context};
+}
+
+/// Writes the report that waits, and calls the readers of counts.
 static void answer(struct hc_sv_control *control) {
     bool wanted = control->wanted;
     evtimer_del(control->unanswered);
     control->wanted = false;
     if (control->asks)
         log_report(control);
-    if (wanted && control->reader.published != NULL)
-        control->reader.published(control->reader.context);
+    for (unsigned i = 0; wanted && i < control->reader_count; i++)
+        control->readers[i].published(control->readers[i].context);
     if (wanted && control->fleet.published != NULL)
         control->fleet.published(control->fleet.context);
 }

@@ -10,7 +10,10 @@
 #include "server/daemon/status.h"
 #include "server/daemon/worker.h"
 
-enum { HC_SV_CONTROL_SIGNALS = 6 };
+enum {
+    HC_SV_CONTROL_SIGNALS = 6,
+    HC_SV_CONTROL_READERS = 2, ///< the admin face and the query port
+};
 
 /// The call into a match that a thread makes, as the control thread has found it.
 struct hc_sv_control_seen {
@@ -33,34 +36,35 @@ struct hc_sv_control {
     struct hc_sv_run run;
     struct event_base *base;
     struct event *signals[HC_SV_CONTROL_SIGNALS];
-    struct event *noticed;              ///< the workers have something to tell
-    struct event *check;                ///< the next check of the workers
-    struct event *ticked;               ///< --ticks of several matches are over
-    struct event *unanswered;           ///< a report waits no longer for the workers
-    struct hc_sv_reload reload;         ///< opened by the caller
-    atomic_bool drains;                 ///< no user without a session is admitted
-    uint64_t drained_us;                ///< when a drain ends at the latest
-    struct hc_sv_notify notify;         ///< opened by the caller
-    bool termed;                        ///< SIGTERM has begun or shortened a drain
-    bool has_drained;                   ///< the drain has ended, see `drained`
-    bool stopping;                      ///< the daemon ends
-    bool restarts;                      ///< the clients come back to the next daemon
-    unsigned stop_checks;               ///< since then
-    struct hc_sv_status placed;         ///< the log lines of the placement
-    uint64_t second_us;                 ///< when what is logged once a second was checked
-    uint64_t began_unix_us;             ///< Unix time when the workers began
-    uint64_t began_cpu_us;              ///< processor time of the process when the workers began
-    uint64_t asked;                     ///< the newest number of an order to publish
-    bool asks;                          ///< a report waits for the answers
-    bool wanted;                        ///< the reader waits for them
-    struct hc_sv_control_reader reader; ///< set by the caller of hc_sv_control_ask
-    json_t *hangs;                      ///< while they are listed
-    unsigned hanging;                   ///< while they are counted
+    struct event *noticed;      ///< the workers have something to tell
+    struct event *check;        ///< the next check of the workers
+    struct event *ticked;       ///< --ticks of several matches are over
+    struct event *unanswered;   ///< a report waits no longer for the workers
+    struct hc_sv_reload reload; ///< opened by the caller
+    atomic_bool drains;         ///< no user without a session is admitted
+    uint64_t drained_us;        ///< when a drain ends at the latest
+    struct hc_sv_notify notify; ///< opened by the caller
+    bool termed;                ///< SIGTERM has begun or shortened a drain
+    bool has_drained;           ///< the drain has ended, see `drained`
+    bool stopping;              ///< the daemon ends
+    bool restarts;              ///< the clients come back to the next daemon
+    unsigned stop_checks;       ///< since then
+    struct hc_sv_status placed; ///< the log lines of the placement
+    uint64_t second_us;         ///< when what is logged once a second was checked
+    uint64_t began_unix_us;     ///< Unix time when the workers began
+    uint64_t began_cpu_us;      ///< processor time of the process when the workers began
+    uint64_t asked;             ///< the newest number of an order to publish
+    bool asks;                  ///< a report waits for the answers
+    bool wanted;                ///< a reader waits for them
+    struct hc_sv_control_reader readers[HC_SV_CONTROL_READERS]; ///< [reader_count]
+    unsigned reader_count;
+    json_t *hangs;                                     ///< while they are listed
+    unsigned hanging;                                  ///< while they are counted
     struct hc_sv_control_seen seen[HC_SV_WORKERS_MAX]; ///< the calls of the workers
     struct hc_sv_control_seen *makers; ///< [matches] the calls that make their next worlds
 
     // Set by the client of Agones, if there is one.
-    struct hc_sv_control_reader fleet; ///< as `reader`
+    struct hc_sv_control_reader fleet; ///< as one of `readers`
     /// Called once when a drain has ended: its owner stops the daemon then, unless SIGTERM comes
     /// before. NULL: the daemon stops at once.
     void (*drained)(void *context);
@@ -125,6 +129,10 @@ unsigned hc_sv_control_hanging(struct hc_sv_control *control);
 
 /// Whether a call into match `number` hangs; one that makes its next world does not count.
 bool hc_sv_control_match_hangs(const struct hc_sv_control *control, unsigned number);
+
+/// Adds one of HC_SV_CONTROL_READERS: `published` is called after each hc_sv_control_ask.
+void hc_sv_control_add_reader(struct hc_sv_control *control, void (*published)(void *context),
+                              void *context);
 
 /// Orders all workers to publish their counts and clients. Once they have, but those that hang, or
 /// after half a second, the readers are called. Again before: nothing more.

@@ -18,6 +18,7 @@
 #include "server/daemon/memory.h"
 #include "server/daemon/options.h"
 #include "server/daemon/owner_file.h"
+#include "server/daemon/query_port.h"
 #include "server/daemon/refused_file.h"
 #include "server/daemon/report.h"
 #include "server/daemon/token_http.h"
@@ -52,6 +53,7 @@ struct daemon {
     struct hc_sv_token_http *token_http; ///< NULL unless --dev
     struct hc_sv_admin *admin;           ///< NULL unless --admin
     struct hc_sv_agones *agones;         ///< NULL unless --agones
+    struct hc_sv_query_port *query_port; ///< NULL unless --query-port
     pthread_mutex_t placement_lock;
     struct hc_sv_wall_clock wall_clock;
     struct hc_sv_tracing tracing;
@@ -287,6 +289,7 @@ static void clean_up(struct daemon *daemon) {
     hc_sv_token_http_close(daemon->token_http);
     hc_sv_admin_close(daemon->admin);
     hc_sv_agones_close(daemon->agones);
+    hc_sv_query_port_close(daemon->query_port);
     hc_sv_control_close(&daemon->control);
     hc_sv_last_words_forget();
     for (unsigned i = 0; daemon->workers != NULL && i < daemon->options.workers; i++)
@@ -331,6 +334,16 @@ static bool open_agones(struct daemon *daemon) {
     return daemon->agones != NULL || why[0] == '\0';
 }
 
+/// Opens the port for server browsers, if the options name one.
+static bool open_query_port(struct daemon *daemon) {
+    char why[WHY_MAX];
+    uint16_t game_port = hc_sv_doors_facts(daemon->workers[0].runner->doors).address.port;
+    daemon->query_port = hc_sv_query_port_open(&daemon->control, game_port, why, sizeof(why));
+    if (daemon->query_port == NULL && why[0] != '\0')
+        fprintf(stderr, "hindcastd: %s\n", why);
+    return daemon->query_port != NULL || why[0] == '\0';
+}
+
 /// Makes everything that the server needs; false: failed, with a sentence on standard error.
 static bool set_up(struct daemon *daemon) {
     const struct hc_sv_options *options = &daemon->options;
@@ -359,7 +372,7 @@ static bool set_up(struct daemon *daemon) {
         return false;
     }
     return obtain_refused(daemon, false) && open_agones(daemon) && open_ports(daemon) &&
-           open_admin(daemon) && open_trace(daemon);
+           open_admin(daemon) && open_trace(daemon) && open_query_port(daemon);
 }
 
 /// Runs all workers until they have ended; false: a thread cannot be had. `*ended`: no thread of

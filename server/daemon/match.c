@@ -138,7 +138,8 @@ bool hc_sv_match_open(struct hc_sv_match *match, const struct hc_sv_match_settin
     match->status.match = match->shown;
     hc_sv_faults_open(&match->faults);
     match->listed_most = setting->options->clients + setting->options->spectators;
-    bool lists = setting->options->admin != NULL || setting->options->agones;
+    bool lists = setting->options->admin != NULL || setting->options->agones ||
+                 setting->options->query_port != 0;
     if (lists)
         match->listed = calloc(match->listed_most, sizeof(*match->listed));
     if ((lists && match->listed == NULL) ||

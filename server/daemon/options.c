@@ -4,6 +4,7 @@
 #include "server/daemon/options.h"
 
 #include "common/programs/standard.h"
+#include "proto/name.h"
 #include "server/daemon/admin_address.h"
 #include "server/daemon/settings_file.h"
 
@@ -11,8 +12,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { WHY_MAX = 9000 }; ///< bytes of a sentence with two paths
+enum {
+    WHY_MAX = 9000,      ///< bytes of a sentence with two paths
+    QUERY_NAME_MAX = 63, ///< bytes
+};
 
 #define ROW(type, member, name, value, initial, group, change, sentence)                           \
     HC_SETTING(struct hc_sv_options, member, name, value, 1, HC_SV_SETTINGS_##group,               \
@@ -98,6 +103,18 @@ static void check_fleet(const struct hc_settings *settings) {
         hc_settings_fault(settings, HC_SV_SETTING_agones_port, "given without --port");
 }
 
+/// Server browsers show the name as it is.
+static void check_query(const struct hc_settings *settings) {
+    const struct hc_sv_options *options = settings->values;
+    size_t size = strlen(options->query_name);
+    if (size == 0 || size > QUERY_NAME_MAX ||
+        hc_text_check((const uint8_t *)options->query_name, size) != HC_OK)
+        hc_settings_fault(settings, HC_SV_SETTING_query_name,
+                          "1 to 63 bytes of UTF-8 that can all be seen");
+    if (options->query_port != 0 && options->query_port == options->port)
+        hc_settings_fault(settings, HC_SV_SETTING_query_port, "another port than --port");
+}
+
 /// Checks the settings that need no game.
 static void check(const struct hc_settings *settings) {
     const struct hc_sv_options *options = settings->values;
@@ -108,6 +125,7 @@ static void check(const struct hc_settings *settings) {
                           "a numeric IPv4 or IPv6 address, such as 127.0.0.1 or ::");
     check_admin(settings);
     check_fleet(settings);
+    check_query(settings);
     if (options->dev && options->key_file != NULL)
         add_fault(settings, "--dev makes a key of its own, and excludes --key-file FILE");
 }

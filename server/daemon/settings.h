@@ -155,6 +155,10 @@ enum hc_sv_agones_empty {
       LIVE,                                                                                        \
       "Seconds since the last player left or the newest allocation came, after which nobody is "   \
       "expected any more; promises of the allocator lapse then too")                               \
+    X(uint16_t, query_port, "query-port", OR(N(1, UINT16_MAX), "none"), 0, ADMIN, FIXED,           \
+      "Answer server browsers (A2S) at this UDP port of --bind: name, players and settings")       \
+    X(const char *, query_name, "query-name", TEXT("NAME"), "Hindcast", ADMIN, FIXED,              \
+      "The server's name in server browsers, of at most 63 bytes")                                 \
     X(enum hc_sv_log_level, level, "log-level", WORDS("error|warn|info|debug"), HC_SV_LOG_INFO,    \
       OUTPUT, LIVE, "The least urgent lines that are logged")                                      \
     X(enum hc_sv_log_format, format, "log-format", WORDS("text|json"), HC_SV_LOG_TEXT, OUTPUT,     \

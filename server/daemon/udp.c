@@ -62,7 +62,7 @@ struct udp {
 
 static const struct hc_sv_door_kind kind;
 
-static struct hc_address from_system(const struct sockaddr_storage *peer) {
+struct hc_address hc_sv_udp_from_system(const struct sockaddr_storage *peer) {
     struct hc_address address = {0};
     if (peer->ss_family == AF_INET) {
         const struct sockaddr_in *v4 = (const struct sockaddr_in *)peer;
@@ -380,9 +380,8 @@ static bool take_inherited(const struct hc_sv_activation *activation, unsigned w
     return false;
 }
 
-/// As hc_sv_udp_open.
-static bool open_at(const char *bind_to, uint16_t port, unsigned workers, struct hc_sv_door **ports,
-                    char *why, size_t why_size) {
+int hc_sv_udp_bind(const char *bind_to, const char *option, uint16_t port, sa_family_t *family,
+                   char *why, size_t why_size) {
     char service[8];
     struct addrinfo hints = {.ai_socktype = SOCK_DGRAM,
                              .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE};
@@ -392,19 +391,25 @@ static bool open_at(const char *bind_to, uint16_t port, unsigned workers, struct
     if (found != 0) {
         snprintf(why, why_size, "--bind '%s': must be a numeric address: %s", bind_to,
                  gai_strerror(found));
-        return false;
+        return -1;
     }
     int descriptor = open_bound(where->ai_addr, where->ai_addrlen, false), cause = errno;
-    sa_family_t family = (sa_family_t)where->ai_family;
+    *family = (sa_family_t)where->ai_family;
     freeaddrinfo(where);
     if (descriptor < 0 && strcmp(bind_to, "::") == 0 &&
         (cause == EAFNOSUPPORT || cause == EADDRNOTAVAIL))
-        return open_at("0.0.0.0", port, workers, ports, why, why_size);
-    if (descriptor < 0) {
-        snprintf(why, why_size, "--bind '%s' --port %u: %s", bind_to, port, strerror(cause));
-        return false;
-    }
-    return open_workers(descriptor, family, workers, ports, why, why_size);
+        return hc_sv_udp_bind("0.0.0.0", option, port, family, why, why_size);
+    if (descriptor < 0)
+        snprintf(why, why_size, "--bind '%s' %s %u: %s", bind_to, option, port, strerror(cause));
+    return descriptor;
+}
+
+/// As hc_sv_udp_open.
+static bool open_at(const char *bind_to, uint16_t port, unsigned workers, struct hc_sv_door **ports,
+                    char *why, size_t why_size) {
+    sa_family_t family;
+    int descriptor = hc_sv_udp_bind(bind_to, "--port", port, &family, why, why_size);
+    return descriptor >= 0 && open_workers(descriptor, family, workers, ports, why, why_size);
 }
 
 bool hc_sv_udp_open(const struct hc_sv_options *options, struct hc_sv_door **workers, char *why,
@@ -480,7 +485,7 @@ static unsigned receive(struct hc_sv_door *door, enum hc_sv_door_lane lane) {
         door->in[i] = (struct hc_sv_datagram){
             .bytes = udp->bytes[i],
             .size = udp->in.headers[i].msg_len,
-            .from = from_system(&udp->in.peers[i]),
+            .from = hc_sv_udp_from_system(&udp->in.peers[i]),
             .arrived_us = arrival_us(udp, &udp->in.headers[i].msg_hdr),
         };
     return count;
@@ -543,7 +548,7 @@ static struct hc_sv_door_facts facts(const struct hc_sv_door *door) {
     socklen_t length = sizeof(local);
     uint32_t granted = granted_by_kernel(door);
     getsockname(door->descriptors[HC_SV_DOOR_DATA], (struct sockaddr *)&local, &length);
-    return (struct hc_sv_door_facts){.address = from_system(&local),
+    return (struct hc_sv_door_facts){.address = hc_sv_udp_from_system(&local),
                                      .receive_buffer = granted,
                                      .receive_buffer_asked = RECEIVE_BUFFER,
                                      .capacity = granted / BUFFER_EACH};

@@ -12,6 +12,17 @@
 #include "server/daemon/door.h"
 #include "server/daemon/options.h"
 
+#include <sys/socket.h>
+
+/// The address of a datagram's sender, as the kernel gives it.
+struct hc_address hc_sv_udp_from_system(const struct sockaddr_storage *peer);
+
+/// A non-blocking UDP socket on the numeric address `bind_to` and a port (0: any), and its family.
+/// "::" takes IPv4 too, and falls back to IPv4 alone on a system without IPv6. -1: failed, and
+/// `why` is a sentence that names the port's `option`.
+int hc_sv_udp_bind(const char *bind_to, const char *option, uint16_t port, sa_family_t *family,
+                   char *why, size_t why_size);
+
 /// Opens non-blocking sockets on the numeric address of --bind and --port (0: any) for each worker
 /// of the options, and writes a door of each to `*workers`. "::" takes IPv4 too, and falls back to
 /// IPv4 alone on a system without IPv6. False: failed, for instance because another program has the
