@@ -140,8 +140,9 @@ int hc_cl_labels_boxed_lines(struct hc_cl_labels *labels, SDL_Rect room, int sca
     for (int i = 0; i < count && next_line(&text, most, line); i++) {
         SDL_Rect place = {room.x + BESIDE, room.y + i * height, wide, height};
         bool whole = i + 1 < count || *(text + strspn(text, " ")) == '\0';
-        if (!whole && strlen(line) > 2)
-            memcpy(line + strlen(line) - 2, "..", 2);
+        int letters = hc_cl_labels_letters(line);
+        if (!whole && letters > 2)
+            snprintf(line + hc_cl_labels_line_length(line, letters - 2), sizeof(".."), "..");
         hc_cl_labels_line(labels, place, scale, line, colour);
     }
     return count * height;
