@@ -29,8 +29,7 @@
       "user by its client_id")                                                                     \
     X(DRAIN, "drain", POST, "seconds [where] [text]",                                              \
       "Admit nobody any more, and end the server once nobody plays, or after so many seconds. "    \
-      "The "                                                                                       \
-      "players are told so, with the address of another server and a text if they are given")      \
+      "The players are told so, with the address of another server and a text if they are given")  \
     X(RESTART, "restart", POST, "",                                                                \
       "End the server as on SIGUSR2: its clients come back to the server that is started next")
 
