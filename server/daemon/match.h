@@ -120,7 +120,7 @@ struct hc_sv_match {
     struct hc_sv_match_trace traces[2]; ///< of the present world, and of one that was left
     unsigned traced;                    ///< index of the present world's
     struct hc_sv_probe_seat inspected;  ///< for the inspector
-    struct hc_server_client *listed;    ///< [listed_count] clients for --admin; NULL without it
+    struct hc_server_client *listed;    ///< [listed_count] clients for --admin and others
     uint32_t listed_count, listed_most;
     hc_tick listed_tick; ///< head of the timeline then
 
