@@ -55,5 +55,8 @@ bool bench_client(const struct bench_options *options, json_t *json);
 /// The cost of the arena as a plugin, `options->game`, against the one that is built in.
 bool bench_plugin(const struct bench_options *options, json_t *json);
 
+/// The cost of the inspector, while somebody looks at a match of 64.
+bool bench_inspector(const struct bench_options *options, json_t *json);
+
 /// The floor of a daemon with the kernel: datagrams of these sizes, sealed, without a game.
 bool bench_wire(const struct bench_options *options, json_t *json);

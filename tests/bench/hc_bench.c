@@ -30,6 +30,8 @@ static const struct benchmark {
      bench_client},
     {"wire", "a daemon's floor with the kernel: its datagrams without a game",
      "[--clients N] [--up BYTES] [--down BYTES] [--json FILE]", bench_wire},
+    {"inspector", "what a match costs while somebody looks at it", "[--json FILE]",
+     bench_inspector},
     {"plugin", "the arena as a plugin against the built-in one", "--game FILE [--json FILE]",
      bench_plugin},
     {"rewind", "the cost of rewinds, dense and selective",
