@@ -124,8 +124,16 @@ export class Client {
 
     /** The events since the last call. */
     *events() {
-        while (this.#exports.hc_client_poll_event(this.#pointer, this.#memory.struct))
-            yield this.#memory.read('client_event', this.#memory.struct);
+        while (this.#exports.hc_client_poll_event(this.#pointer, this.#memory.struct)) {
+            const event = this.#memory.read('client_event', this.#memory.struct);
+            event.notice = event.notice === 0 ? null : this.#notice(event.notice);
+            yield event;
+        }
+    }
+
+    #notice(at) {
+        const notice = this.#memory.read('notice', at);
+        return { ...notice, line: this.#memory.text(this.#exports.hc_notice_line(at, this.#memory.struct)) };
     }
 
     /** The game events that are to be shown at `nowUs`, since the last call. */

@@ -190,7 +190,8 @@ export type ClientEventKind =
     | 'desync'
     | 'player-joined'
     | 'player-left'
-    | 'player-named';
+    | 'player-named'
+    | 'notice';
 
 export interface ClientEvent {
     kind: ClientEventKind;
@@ -205,6 +206,16 @@ export interface ClientEvent {
     name: string;
     tick: number;
     difference: Difference;
+    /** Of 'notice'; else null. */
+    notice: (Notice & { line: string }) | null;
+}
+
+/** hc_notice. A client gets it with its line of English. */
+export interface Notice {
+    kind: 'operator' | 'ending' | 'restarting';
+    seconds?: number;
+    where?: string;
+    text?: string;
 }
 
 export interface Difference {
@@ -480,8 +491,9 @@ export interface Rewind {
     /** The earliest tick that was stepped again. */
     from: number;
     ticks: number;
-    /** Steps of entities in these ticks; all entities of all these ticks would be ticks * entities. */
+    /** Steps of entities in these ticks. */
     steps: number;
+    /** States that changed, and their entities. */
     changed: number;
     entities: number;
     causes: RewindCause[];
@@ -510,6 +522,8 @@ export class Server {
     nextUnreliable(): { cid: number; clientId: bigint; bytes: Uint8Array } | null;
     /** Changes limits while clients play; members that are missing have their defaults. */
     reconfigure(members: Partial<Omit<ServerConfig, 'game' | 'keys' | 'secret'>>, nowUs: Us): Status;
+    /** Tells the people who play at client `cid`, or with 0 at all, a notice. */
+    notify(cid: number, notice: Notice, nowUs: Us): Status;
     kick(cid: number, reason: number, nowUs: Us): Status;
     addNpc(): number | null;
     removeNpc(player: number): Status;

@@ -4,6 +4,7 @@
 #include "client/view/controls.h"
 #include "hindcast/client.h"
 #include "hindcast/network_sim.h"
+#include "hindcast/notice.h"
 #include "hindcast/rewind.h"
 #include "hindcast/server.h"
 #include "web/painter.h"
@@ -67,7 +68,13 @@ static const char *const client_events[] = {[HC_CLIENT_EVENT_ACCEPTED] = "accept
                                             [HC_CLIENT_EVENT_PLAYER_JOINED] = "player-joined",
                                             [HC_CLIENT_EVENT_PLAYER_LEFT] = "player-left",
                                             [HC_CLIENT_EVENT_PLAYER_NAMED] = "player-named",
+                                            [HC_CLIENT_EVENT_NOTICE] = "notice",
                                             [HC_CLIENT_EVENT_KINDS] = NULL};
+static const char *const notices[] = {[0] = "other",
+                                      [HC_NOTICE_OPERATOR] = "operator",
+                                      [HC_NOTICE_ENDING] = "ending",
+                                      [HC_NOTICE_RESTARTING] = "restarting",
+                                      NULL};
 static const char *const losses[] = {
     [HC_CLIENT_LOSS_SILENCE] = "silence", [HC_CLIENT_LOSS_RESET] = "reset",
     [HC_CLIENT_LOSS_TIMEOUT] = "timeout", [HC_CLIENT_LOSS_RENEWAL] = "renewal",
@@ -171,6 +178,11 @@ static const struct hc_web_layout client_timing = LAYOUT(client_timing);
 static const struct hc_web_member client_display_members[] = {M(offset), WORD(others, others)};
 static const struct hc_web_layout client_display = LAYOUT(client_display);
 #undef S
+#define S hc_notice
+static const struct hc_web_member notice_members[] = {WORD(kind, notices), M(seconds), TEXT(where),
+                                                      TEXT(text)};
+static const struct hc_web_layout notice = LAYOUT(notice);
+#undef S
 #define S hc_client_event
 static const struct hc_web_member client_event_members[] = {WORD(kind, client_events),
                                                             M(deny),
@@ -181,7 +193,8 @@ static const struct hc_web_member client_event_members[] = {WORD(kind, client_ev
                                                             M(player),
                                                             TEXT(name),
                                                             M(tick),
-                                                            PART(difference, difference)};
+                                                            PART(difference, difference),
+                                                            M(notice)};
 static const struct hc_web_layout client_event = LAYOUT(client_event);
 #undef S
 #define S hc_client_attempt
@@ -409,6 +422,7 @@ const struct hc_web_layout *const *hc_web_layouts(void) {
                                                       &client_timing,
                                                       &client_display,
                                                       &client_event,
+                                                      &notice,
                                                       &client_attempt,
                                                       &client_game_event,
                                                       &client_visible,

@@ -126,6 +126,13 @@ export class Server {
         );
     }
 
+    notify(cid, notice, nowUs) {
+        const at = this.#memory.struct;
+        this.#memory.bytes(at, this.#memory.size('notice')).fill(0);
+        this.#memory.write('notice', at, notice, 'notice');
+        return this.#hindcast._status(this.#exports.hc_server_notify(this.#pointer, cid, at, time(nowUs)));
+    }
+
     sendUnreliable(cid, bytes) {
         return this.#hindcast._status(
             this.#memory.with(bytes, (at, size) =>

@@ -27,13 +27,13 @@ enum hc_notice_kind {
 struct hc_notice {
     enum hc_notice_kind kind;
     /// Seconds after which the server ends or restarts at the latest, [0, HC_NOTICE_SECONDS_MAX];
-    /// 0: at any time. Of SAID 0.
+    /// 0: at any time. Of OPERATOR 0.
     uint32_t seconds;
     /// The address where to play on, printable ASCII without spaces; empty: none is known. It is
-    /// the operator's word: a game asks its user before it connects there. Of SAID empty.
+    /// the operator's word: a game asks its user before it connects there. Of OPERATOR empty.
     char where[HC_NOTICE_WHERE_MAX + 1];
     /// UTF-8 that can all be seen: without control characters, and without a space at either end.
-    /// Of SAID not empty.
+    /// Of OPERATOR not empty.
     char text[HC_NOTICE_TEXT_MAX + 1];
 };
 

@@ -207,6 +207,15 @@ test('messages go both ways, and a kicked client learns why', async () => {
     assert.deepEqual([...match.server.nextMessage().bytes], [1, 2, 3]);
     assert.equal(match.server.nextMessage(), null);
     assert.deepEqual([...client.nextMessage()], [4]);
+    const said = { kind: 'ending', seconds: 60, where: 'example.net:40000', text: 'Wartung, gleich zurück' };
+    assert.equal(match.server.notify(0, said, match.nowUs), 'ok');
+    assert.equal(match.server.notify(0, { kind: 'operator', text: '' }, match.nowUs), 'out of range');
+    assert.equal(match.server.notify(99, said, match.nowUs), 'unexpected');
+    assert.throws(() => match.server.notify(0, { kind: 'whim' }, match.nowUs), /notice.kind is 'whim'/);
+    match.advance(2.5 * SECOND);
+    const { line, ...notice } = [...client.events()].find(({ kind }) => kind === 'notice').notice;
+    assert.deepEqual(notice, said);
+    assert.match(line, /60 s.*example.net:40000.*zurück/);
     assert.equal(match.server.kick(joined.cid, 3, match.nowUs), 'ok');
     match.advance(3 * SECOND);
     const last = [...client.events()].at(-1);
