@@ -1,7 +1,8 @@
 /// Simulates the same timelines on every machine, and prints the hash of each game's rule, and a
 /// line of hashes for each timeline. Their inputs come in time, or late by 6 or 12 ticks.
 ///
-/// Once a tick's inputs are known, its world is the same however late they came.
+/// Once a tick's inputs are known, its world is the same however late they came. With the words
+/// GAME LATE COUNT it plays that timeline so often instead, for somebody who times it.
 #include "common/draw_input.h"
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
@@ -11,8 +12,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-enum { PLAYERS = 4, TICKS = 3000, HOLD_TICKS = 5, RATE = 60, LATEST = 12 };
+enum { PLAYERS = 4, TICKS = 3000, HOLD_TICKS = 5, RATE = 60, LATEST = 12, GAMES = 3 };
 
 /// A player holds a drawn input for a while.
 static void put(struct hc_timeline *timeline, const struct hc_world *world, hc_player player,
@@ -55,11 +58,26 @@ static uint64_t play(const struct hc_game *game, uint32_t late) {
     return known;
 }
 
-int main(void) {
-    const struct hc_game *const games[] = {&hc_arena, storm_examples_game(1),
-                                           storm_examples_game(2)};
+/// Plays the timeline that the words name.
+static int play_often(const struct hc_game *const games[static GAMES], char **words) {
+    unsigned long late = strtoul(words[1], NULL, 10), count = strtoul(words[2], NULL, 10);
+    for (unsigned g = 0; g < GAMES && late <= LATEST; g++)
+        if (strcmp(games[g]->name, words[0]) == 0) {
+            while (count-- > 0)
+                play(games[g], (uint32_t)late);
+            return 0;
+        }
+    fprintf(stderr, "hc_timelines: no such timeline\n");
+    return 2;
+}
+
+int main(int argc, char **argv) {
+    const struct hc_game *const games[GAMES] = {&hc_arena, storm_examples_game(1),
+                                                storm_examples_game(2)};
     static const uint32_t lates[] = {6, LATEST};
-    for (unsigned g = 0; g < sizeof games / sizeof *games; g++) {
+    if (argc == 4)
+        return play_often(games, argv + 1);
+    for (unsigned g = 0; g < GAMES; g++) {
         printf("%s: rule %016" PRIx64 "\n", games[g]->name, hc_game_rule_hash(games[g], NULL));
         uint64_t in_time = play(games[g], 0);
         for (unsigned l = 0; l < sizeof lates / sizeof *lates; l++) {
