@@ -3,6 +3,8 @@
 import { Game } from './games.js';
 import { HindcastError, NO_PLAYER, SCRATCH, camel, fromTime, readFields, show, time } from './memory.js';
 
+const ALIVE = 2; // of enum hc_presence
+
 /** A server, of hindcast-match.wasm: hindcast/server.h. */
 export class Server {
     #hindcast;
@@ -261,7 +263,7 @@ export class Server {
             { view } = this.#memory,
             all = [];
         for (let e = 0; e < table.entities; e++) {
-            if (view.getUint8(presence + e) !== 1) continue;
+            if (view.getUint8(presence + e) !== ALIVE) continue;
             const kind = view.getUint8(table.kindOf + e),
                 owner = view.getUint16(table.ownerOf + 2 * e, true);
             all.push({

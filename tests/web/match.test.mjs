@@ -190,6 +190,22 @@ test('game events are delivered once, whether they are drawn or not', async () =
     assert.deepEqual(counts[0], counts[1]);
 });
 
+test('the server lists the entities that are alive, which a client that sees all is shown too', async () => {
+    const { hindcast, games } = await loadAll();
+    for (const game of games.slice(1)) {
+        const match = hindcast.createMatch({ game, server: { clients: 2 } });
+        const seats = [match.add(), match.add()];
+        match.advance(3 * SECOND);
+        const listed = match.server.entities(match.server.head());
+        const shown = seats[0].client.shown(match.nowUs);
+        assert.deepEqual(listed.map(({ entity }) => entity), shown.map(({ entity }) => entity), game.name);
+        const own = listed.filter(({ owner }) => owner !== null);
+        assert.equal(own.length, 2);
+        assert.ok(own.every(({ values }) => values.x > 0), game.name);
+        match.destroy();
+    }
+});
+
 test('messages go both ways, and a kicked client learns why', async () => {
     const { hindcast, games } = await loadAll();
     const match = hindcast.createMatch({ game: games[0], server: { clients: 2 } });

@@ -1,6 +1,6 @@
 // Owns the lane of ticks: a row for each player with how its inputs arrived, and an arc for each rewind.
 
-import { IN_TIME, LATE, REFUSED } from './past.js';
+import { GUESSED, IN_TIME, LATE, REFUSED } from './past.js';
 
 const CELL = 9, // pixels of a tick
     ROW = 16,
@@ -9,17 +9,24 @@ const CELL = 9, // pixels of a tick
     FADE_TICKS = 40;
 
 export class Lane {
-    /** Draws on `canvas`. `onSelect` is called with the rewind that a person points at, or null. */
+    /** Draws on `canvas`. `onSelect` is called when another rewind is `selected`, or none. */
     constructor(canvas, onSelect) {
         this.canvas = canvas;
         this.context = canvas.getContext('2d');
         this.selected = null;
         this.shownHead = 0;
         this.past = null;
+        this.onSelect = onSelect;
         canvas.addEventListener('pointerdown', (event) => {
-            this.selected = this.#rewindAt(event);
-            onSelect(this.selected);
+            const found = this.#rewindAt(event);
+            this.select(found === this.selected ? null : found);
         });
+    }
+
+    /** Chooses a rewind; null: none. */
+    select(rewind) {
+        this.selected = rewind;
+        this.onSelect();
     }
 
     /** Fits the canvas to its width on the page. */
@@ -43,9 +50,10 @@ export class Lane {
         return this.width - (this.ahead + this.shownHead - tick) * CELL;
     }
 
-    /** Draws the lane of `past`; `names` are the players', `colours` the page's. */
-    draw(past, names, colours) {
-        this.#fit(names.length);
+    /** Draws the lane of `past` with these rows, each { player, name }, in the page's colours. */
+    draw(past, rows, colours) {
+        this.#fit(rows.length);
+        this.rowOf = new Map(rows.map(({ player }, row) => [player, row]));
         this.past = past;
         this.shownHead = past.server.head();
         const { context, width, height } = this,
@@ -54,13 +62,13 @@ export class Lane {
         context.font = '11px system-ui, sans-serif';
         context.textBaseline = 'middle';
         this.#drawNow(colours);
-        names.forEach((name, row) => this.#drawName(name, row, colours));
-        this.#drawAxis(first, names.length, colours);
+        rows.forEach(({ name }, row) => this.#drawName(name, row, colours));
+        this.#drawAxis(first, rows.length, colours);
         context.save();
         context.beginPath();
         context.rect(NAMES, 0, width - NAMES, height);
         context.clip();
-        names.forEach((_, row) => this.#drawRow(past, row, first, colours));
+        rows.forEach(({ player }, row) => this.#drawRow(past, player, row, first, colours));
         for (const rewind of past.rewinds) this.#drawRewind(rewind, colours);
         context.restore();
     }
@@ -76,14 +84,14 @@ export class Lane {
         context.fillText('now', x, 7);
     }
 
-    #drawRow(past, row, first, colours) {
+    #drawRow(past, player, row, first, colours) {
         const { context } = this,
-            fills = { [IN_TIME]: colours.inTime, [LATE]: colours.late, [REFUSED]: colours.refused };
+            fills = { [IN_TIME]: colours.inTime, [GUESSED]: colours.guessed, [LATE]: colours.late, [REFUSED]: colours.refused };
         const y = ARCS + row * ROW + 2;
         for (let tick = first; tick < this.shownHead + this.ahead; tick++) {
-            const fill = fills[past.arrival(row, tick)];
+            const fill = fills[past.arrival(player, tick)];
             if (fill === undefined) {
-                if (tick >= this.shownHead) continue;
+                if (tick >= this.shownHead || tick < past.joined[player]) continue;
                 context.strokeStyle = colours.line;
                 context.strokeRect(this.#x(tick) + 1.5, y + 0.5, CELL - 3, ROW - 5);
             } else {
@@ -118,12 +126,11 @@ export class Lane {
             chosen = rewind === this.selected;
         const right = this.#x(rewind.head),
             left = this.#x(rewind.from);
-        if (right < 0 || (age > FADE_TICKS * 4 && !chosen)) return;
-        const { context } = this,
-            middle = (left + right) / 2;
+        if (right < 0) return;
+        const { context } = this;
         // The deeper, the higher; a rewind of 24 ticks reaches the top.
         const top = Math.max(16, ARCS - 8 - Math.min(1, rewind.ticks / 24) * (ARCS - 26));
-        context.globalAlpha = chosen ? 1 : Math.max(0.12, 1 - age / FADE_TICKS);
+        context.globalAlpha = chosen ? 1 : Math.max(0.2, 1 - age / FADE_TICKS);
         context.strokeStyle = context.fillStyle = chosen ? colours.accent : colours.rewind;
         context.lineWidth = chosen ? 3 : 1.5;
         context.beginPath();
@@ -136,15 +143,16 @@ export class Lane {
         context.lineTo(left, ARCS - 1);
         context.fill();
         if (chosen) {
-            context.textAlign = 'center';
-            context.fillText(`${rewind.ticks} ticks`, middle, Math.max(22, top));
             context.globalAlpha = 0.25;
             context.fillRect(left, ARCS, right - left, this.height - ARCS - 20);
+            context.globalAlpha = 1;
+            for (const { player, tick } of rewind.inputs)
+                if (this.rowOf.has(player)) context.strokeRect(this.#x(tick), ARCS + this.rowOf.get(player) * ROW, CELL, ROW);
         }
         context.globalAlpha = context.lineWidth = 1;
     }
 
-    /** The newest rewind whose arc spans the tick below the pointer. */
+    /** The rewind whose arc has an end next to the tick below the pointer, and spans it. */
     #rewindAt(event) {
         if (this.past === null) return null;
         const box = this.canvas.getBoundingClientRect(),

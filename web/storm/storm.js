@@ -9,6 +9,8 @@ import { CLIENTS_MAX, CLIENTS_MIN, conditionsOf, defaults, OTHERS, parseSettings
 const FRAME_MAX_US = 250000, // of play in one frame, after the page was hidden, say
     TICK_US = 1e6 / 60;
 const YOU = 'You';
+const TIMING_TEXTS = ['keys act at once', 'balanced', 'clients run ahead'],
+    OTHERS_TEXTS = ['as the game says', 'guessed up to now', 'as received, in the past'];
 const FIGURES_EACH_MS = 200;
 const IDLE_US = 30e6; // after so long without a key a bot plays again
 
@@ -33,7 +35,7 @@ class Storm {
         this.lane = new Lane(find('lane'), () => this.showSelected());
         this.person = null;
         this.#connectControls();
-        find('try').open = innerWidth > 900;
+        for (const id of ['try', 'more']) find(id).open = innerWidth > 900;
         this.restart();
         this.before = performance.now();
         this.figuresAt = 0;
@@ -52,6 +54,7 @@ class Storm {
         const { settings, hindcast } = this,
             game = this.games[settings.game];
         settings.clients = Math.min(settings.clients, game.playersMax);
+        for (const option of find('clients').options) option.disabled = Number(option.value) > game.playersMax;
         history.replaceState(null, '', settingsText(settings));
         const server = { clients: settings.clients };
         if (!settings.rewind) server.history = 0;
@@ -75,7 +78,7 @@ class Storm {
         for (let i = 0; i < settings.clients; i++) {
             const name = i === 0 ? YOU : `Bot ${i}`,
                 link = settings.links[i];
-            const pane = new Pane(name, link, () => {
+            const pane = new Pane(name, link, i === 0, () => {
                 applyLink(pane.seat, link, this.match.nowUs);
                 history.replaceState(null, '', settingsText(settings));
             });
@@ -83,7 +86,9 @@ class Storm {
             this.panes.push(pane);
             find('panes').append(pane.element);
         }
+        find('panes').classList.toggle('many', settings.clients > 4);
         this.bot = this.panes[0].seat.bot;
+        this.panes[0].back.addEventListener('click', () => (this.panes[0].seat.bot = this.bot));
         if (this.person === null) this.person = new Person(this.panes[0].canvas, () => this.#takeOver());
         else this.person.listen(this.panes[0].canvas);
         this.person.release();
@@ -104,7 +109,6 @@ class Storm {
         if (first.seat.bot === null && match.nowUs > this.playedUs) first.seat.bot = this.bot;
         if (first.seat.bot === null) first.seat.client.control(0, this.person.controls(first.self));
         this.#advance(match.nowUs + us);
-        for (const { seat } of this.panes) for (const event of seat.client.events()) this.#note(seat, event);
         const took = performance.now() - begun;
         if (us > 0) this.busyMs += (took / (us / TICK_US) - this.busyMs) / 60;
     }
@@ -115,17 +119,20 @@ class Storm {
         for (;;) {
             const nextUs = match.server.deadline();
             match.advance(Math.min(untilUs, nextUs - 1));
-            for (const { kind, players, tick } of match.server.events())
-                if (kind === 'joined') for (const player of players) past.join(player, tick);
+            for (const pane of this.panes)
+                for (const event of pane.seat.client.events()) this.#note(pane, event);
             past.update();
+            for (const pane of this.panes) pane.sample(past, match.nowUs);
             if (untilUs < nextUs) return;
             match.advance(nextUs);
         }
     }
 
-    #note(seat, event) {
+    #note(pane, event) {
+        const { client } = pane.seat;
+        if (event.kind === 'playing') this.past.join(client.player(0), client.head());
         if (['denied', 'version', 'closed', 'timeout', 'desync'].includes(event.kind))
-            find('story').textContent = `${this.panes[seat.number].name}: ${event.kind}`;
+            find('story').textContent = `${pane.name}: ${event.kind}`;
     }
 
     // ---- A frame --------------------------------------------------------------------------------
@@ -144,19 +151,16 @@ class Storm {
         this.lane.draw(this.past, this.#rows(), this.colours);
         if (now - this.figuresAt < FIGURES_EACH_MS) return;
         this.figuresAt = now;
-        for (const pane of this.panes) pane.update();
+        for (const pane of this.panes) pane.update(this.past);
         this.#showTotals();
         if (this.lane.selected === null) this.showSelected();
     }
 
-    /** The names of the players, by their numbers. */
+    /** The rows of the lane: the players in the order of the pictures. */
     #rows() {
-        const names = Array.from({ length: this.match.server.world.players }, (_, i) => `Player ${i}`);
-        for (const { seat, name } of this.panes) {
-            const player = seat.client.player(0);
-            if (player !== null) names[player] = name;
-        }
-        return names;
+        return this.panes
+            .map(({ seat, name }) => ({ player: seat.client.player(0), name }))
+            .filter(({ player }) => player !== null);
     }
 
     // ---- Words and figures ----------------------------------------------------------------------
@@ -164,10 +168,10 @@ class Storm {
     /** Tells of the rewind that was chosen in the lane, or of the newest one. */
     showSelected() {
         const rewind = this.lane.selected ?? this.past.rewinds.at(-1);
-        const names = this.#rows();
+        const names = new Map(this.#rows().map(({ player, name }) => [player, name === YOU ? 'Your' : `${name}'s`]));
         let text = 'No input was late yet.';
         if (!this.settings.rewind) text = 'The server does not rewind: it refuses inputs that come late, and plays a guess instead.';
-        else if (rewind !== undefined) text = this.past.describe(rewind, (player) => (names[player] === YOU ? 'Your' : `${names[player]}'s`));
+        else if (rewind !== undefined) text = this.past.describe(rewind, (player) => names.get(player) ?? `Player ${player}'s`);
         if (find('story').textContent !== text) find('story').textContent = text;
     }
 
@@ -176,17 +180,18 @@ class Storm {
             stats = server.stats(),
             { totals } = this.past;
         const sum = (counter) => this.panes.reduce((all, { seat }) => all + seat.client.stats()[counter], 0);
+        const refused = this.#rows().reduce((all, { player }) => all + this.past.refused(player, 300), 0);
         const saved = totals.all > 0 ? Math.round(100 - (100 * totals.steps) / totals.all) : 0;
         const wrong = sum('hashMismatches');
         const lines = {
             tick: `${server.head()}`,
             rewinds: `${totals.rewinds}`,
-            again: `${totals.steps.toLocaleString('en')} entity steps instead of ${totals.all.toLocaleString('en')}: ${saved} % saved`,
+            again: totals.all > 0 ? `${totals.steps.toLocaleString('en')} entity steps of ${totals.all.toLocaleString('en')}: ${saved} % saved` : '-',
             late: `${stats.inputsLate} late of ${stats.inputsReceived}`,
-            refused: `${stats.inputsForced}`,
-            hashes: wrong > 0 ? `${wrong} WRONG` : `${sum('hashChecks').toLocaleString('en')} right, 0 wrong`,
+            refused: `${refused} in the last 5 s`,
+            hashes: wrong > 0 ? `${wrong} WRONG` : `${sum('hashChecks').toLocaleString('en')} equal bit for bit, 0 different`,
             sent: `${Math.round((stats.bytesOut * 8) / 1000 / Math.max(1, this.match.nowUs / 1e6) / this.panes.length)} kbit/s to each client`,
-            cost: `${this.busyMs.toFixed(2)} ms for all of it`,
+            cost: `${this.busyMs.toFixed(2)} ms for server and clients`,
         };
         for (const [id, text] of Object.entries(lines)) {
             const shown = find(`total-${id}`);
@@ -197,10 +202,11 @@ class Storm {
     // ---- Controls -------------------------------------------------------------------------------
 
     #connectControls() {
-        const options = (id, words) => find(id).append(...words.map((word) => element('option', { value: word, textContent: word })));
+        const options = (id, words, texts = words) =>
+            find(id).append(...words.map((word, i) => element('option', { value: word, textContent: texts[i] })));
         options('game', this.names);
-        options('timing', TIMINGS);
-        options('others', OTHERS);
+        options('timing', TIMINGS, TIMING_TEXTS);
+        options('others', OTHERS, OTHERS_TEXTS);
         options('clients', Array.from({ length: CLIENTS_MAX - CLIENTS_MIN + 1 }, (_, i) => `${CLIENTS_MIN + i}`));
         find('play').addEventListener('click', () => this.#setPlaying(!this.playing));
         find('step').addEventListener('click', () => {
@@ -219,6 +225,12 @@ class Storm {
             this.settings = defaults(this.names);
             this.restart();
         });
+        // Keys are the game's again after a click or a choice; somebody who walks by Tab keeps the place.
+        find('main').addEventListener('pointerup', ({ target }) =>
+            setTimeout(() => target.matches('button, input[type=range], input[type=checkbox]') && target.blur()),
+        );
+        find('main').addEventListener('change', (event) => event.target.matches('select') && event.target.blur());
+        window.addEventListener('keydown', (event) => event.code === 'Escape' && this.lane.select(null));
         window.addEventListener('hashchange', () => {
             this.settings = this.#parse();
             this.restart();
@@ -230,6 +242,7 @@ class Storm {
 
     #setPlaying(playing) {
         this.playing = playing;
+        if (playing) this.lane.select(null);
         find('play').textContent = playing ? 'Pause' : 'Play';
     }
 
@@ -262,7 +275,7 @@ class Storm {
     #readColours() {
         const style = getComputedStyle(document.documentElement);
         const names = { text: 'text', dim: 'dim', line: 'line', soft: 'soft', paper: 'paper', accent: 'accent' };
-        Object.assign(names, { inTime: 'in-time', late: 'late', refused: 'refused', rewind: 'rewind' });
+        Object.assign(names, { inTime: 'in-time', guessed: 'guessed', late: 'late', refused: 'refused', rewind: 'rewind' });
         this.colours = {};
         for (const [key, name] of Object.entries(names)) this.colours[key] = style.getPropertyValue(`--${name}`).trim();
     }
