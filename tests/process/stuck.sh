@@ -15,8 +15,8 @@ game() {
 }
 # Clients simulate too, with the game that obeys no order: its rule is the same.
 check "a game builds that plays on" game plays '(void)(out)'
-# The first world of match 2 has seed 6.
-ordered="if ((scene)->world->seed == 6 && !rename(\"$work/order\", \"$work/obeyed\"))"
+# The worlds of match 2 have seeds 6, 10 and so on.
+ordered="if ((scene)->world->seed % 4 == 2 && !rename(\"$work/order\", \"$work/obeyed\"))"
 check "a game builds that sleeps until the order is gone" game sleeps "$ordered while (!access(\"$work/obeyed\", 0)) usleep(5000)"
 check "a game builds that loops" game loops "$ordered for (;;) __asm__ volatile(\"\")"
 check "a game builds that crashes" game crashes "$ordered *(volatile int *)8 = 1"
@@ -83,6 +83,23 @@ finish "$server"
 check "the server ends with its verdict" test "$status" -le 1
 check "nothing hangs in the end" report sleeps 's["hangs"] == []'
 ended 2 "c['reconnects'] == 2 and c['closed_by_server'] == 2 and c['timeouts'] == 0 and c['denied'] == 0"
+ended "1 3 4" "c['reconnects'] == 0 and c['closed_by_server'] == 2"
+
+# The next world of the match hangs too, while the call into the first one still does.
+begin twice loops
+order
+check "the clients come back to another world" await shows "$work/twice.err" '"joined".*"match":2' 4
+check "twice: the daemon is healthy" await answers 200 /healthz
+rm -f "$work/obeyed"
+order
+check "the log says that no other world follows" await grep -q \
+    '"event":"match-stuck","match":2.*"why":"the call does not return, and no other world follows"' "$work/twice.err"
+check "the clients are told that it is over" await shows "$work/twice.bots2.err" "the server is shutting down" 2
+check "twice: the daemon is not healthy any more" answers 503 /healthz
+check "twice: no other client has noticed anything" untold
+kill -TERM "$server"
+finish "$server"
+ended 2 "c['reconnects'] == 2 and c['closed_by_server'] == 2"
 ended "1 3 4" "c['reconnects'] == 0 and c['closed_by_server'] == 2"
 
 begin ends loops --stuck-policy end --restart-seconds 1
