@@ -398,6 +398,8 @@ static bool take_answer(struct hc_sv_agones *agones, enum call call, const json_
     const char *value = json_string_value(json_object_get(agones->change, "value"));
     switch (call) {
     case READ_OBJECT:
+        if (agones->awaits) // it may get its ports later
+            agones->other.next_us = now + SESSIONS_US;
         return take_json(agones, root);
     case READ_ROOMS:
         agones->counter.known = hc_sv_agones_rooms_read(&agones->rooms, root);

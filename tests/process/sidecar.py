@@ -3,8 +3,9 @@
 
 It listens on a free port of loopback, or on port=N, and writes the number to PORT_FILE, and each request to LOG as a
 line of JSON: time, method, path, body and status. state=, period=, rooms=COUNT/CAPACITY (none: no counter) and
-players=CAPACITY set up the gameserver. PUT /stub changes it: {"state": ..., "allocated": ..., "rooms": COUNT,
-"values": [...], "faults": {PATH: KIND}}. Kinds of faults: hang, drop, garbage, noise, endless, refuse, cut, flood.
+players=CAPACITY set up the gameserver. PUT /stub changes it: {"state": ..., "allocated": ..., "game": PORT,
+"rooms": COUNT, "values": [...], "faults": {PATH: KIND}}. Kinds of faults: hang, garbage, noise, endless, refuse, and of
+the stream cut and flood.
 """
 import http.server
 import json
@@ -18,7 +19,7 @@ settings = dict(text.split("=", 1) for text in settings)
 lock = threading.Condition()
 log = open(log_path, "a", buffering=1)
 begun = time.monotonic()
-server = {"state": settings.get("state", "Scheduled"), "allocated": None, "faults": {}, "version": 1,
+server = {"state": settings.get("state", "Scheduled"), "allocated": None, "faults": {}, "version": 1, "game": int(settings.get("game", 7777)),
           "rooms": None, "players": {"capacity": int(settings.get("players", 16)), "values": []}}
 if settings.get("rooms") != "none":
     count, capacity = settings.get("rooms", "0/1").split("/")
@@ -41,7 +42,7 @@ def gameserver():
         "spec": {"health": {"disabled": False, "period_seconds": int(settings.get("period", 1)),
                             "failure_threshold": 3, "initial_delay_seconds": 5}},
         "status": {"state": server["state"], "address": "127.0.0.1", "addresses": [],
-                   "ports": [{"name": "other", "port": 1}, {"name": "game", "port": int(settings.get("game", 7777))}],
+                   "ports": [{"name": "other", "port": 1}, {"name": "game", "port": server["game"]}],
                    "players": None,
                    "counters": {"rooms": {name: str(rooms[name]) for name in rooms}} if rooms else {},
                    "lists": {"players": {"capacity": str(players["capacity"]), "values": players["values"]}}}}
