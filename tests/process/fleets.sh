@@ -15,4 +15,13 @@ check "probes and hooks are commands" \
     python3 "$here/fleets.py" "$bin/hindcastd" "$bin/hindcastctl" "$work" commands
 check "the image has the libraries of the programs, and no root" \
     python3 "$here/fleets.py" "$bin/hindcastd" "$bin/hindcastctl" "$work" image
+configures() {
+    mkdir "$work/src"
+    sed -n 's/^!//p' "$here/../../.dockerignore" | while read -r path; do
+        mkdir -p "$work/src/$(dirname "$path")" && cp -r "$here/../../$path" "$work/src/$path" || exit 1
+    done
+    cmake -S "$work/src" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHC_TESTS=OFF &&
+        ninja -C "$work/build" -n hindcastd hindcastctl
+}
+check "the sources that the image is sent are enough for its programs" configures
 end

@@ -41,6 +41,33 @@ check "the bots that stayed exit with 1" test "$status" = 1
 check "they print that the server has shut down" grep -q "was closed by 127.0.0.1:$port: the server is shutting" \
     "$work/stays.err"
 
+serve drained --drain-on-term 300 --linger 0
+server=$pid
+start plays hindcast-bot --connect "127.0.0.1:$port"
+plays=$pid
+await shows "$work/drained.err" " joined " 1
+kill -TERM "$server"
+check "with --drain-on-term SIGTERM admits nobody any more" \
+    await shows "$work/drained.err" "draining seconds=300 clients=1" 1
+start late hindcast-bot --connect "127.0.0.1:$port" --duration 1
+finish "$pid"
+check "so a newcomer is denied" test "$status" = 1
+kill -TERM "$plays"
+finish "$plays"
+check "those who played go on until they leave" report plays 'c["left"] == 1'
+finish "$server"
+check "then the server ends" good drained
+serve hurried --drain-on-term 300
+server=$pid
+start plays hindcast-bot --connect "127.0.0.1:$port"
+await shows "$work/hurried.err" " joined " 1
+kill -TERM "$server"
+await shows "$work/hurried.err" "draining seconds=300 clients=1" 1
+kill -TERM "$server"
+finish "$server"
+check "a second SIGTERM ends it at once" good hurried
+finish "$pid"
+
 serve counted --ticks 60 --log-level error
 finish "$pid"
 check "--ticks ends the server" good counted
