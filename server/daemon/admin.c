@@ -487,6 +487,22 @@ static void on_drain(struct hc_sv_admin *admin, struct evhttp_request *request, 
     hc_sv_http_reply(request, 202, "nobody is admitted, and the server ends once nobody plays");
 }
 
+static void on_trace(struct hc_sv_admin *admin, struct evhttp_request *request, uint64_t none) {
+    struct hc_sv_tracing *tracing = admin->control->setting->tracing;
+    const char *file = admin->given[0].text;
+    (void)none;
+    if (strcmp(file, "off") == 0) {
+        hc_sv_tracing_end(tracing);
+        hc_sv_http_reply(request, 202, "trace-ended in the log says when the file is complete");
+    } else if (file[0] != '/') {
+        hc_sv_http_reply(request, HTTP_BADREQUEST, "file must be an absolute path, or off");
+    } else if (!hc_sv_tracing_begin(tracing, file)) {
+        hc_sv_http_reply(request, HTTP_SERVUNAVAIL, "no memory or no thread for a trace");
+    } else {
+        hc_sv_http_reply(request, 202, "the log says trace-begun, or trace-failed");
+    }
+}
+
 /// The answer of a restart is written.
 static void on_written(struct evhttp_request *request, void *context) {
     const struct hc_sv_admin *admin = context;
@@ -519,6 +535,7 @@ static answer *const answers[HC_SV_ADMIN_COMMAND_COUNT] = {
     [HC_SV_ADMIN_UNBAN] = on_unban,        [HC_SV_ADMIN_RELOAD] = on_reload,
     [HC_SV_ADMIN_SNAPSHOT_RATE] = on_rate, [HC_SV_ADMIN_DRAIN] = on_drain,
     [HC_SV_ADMIN_RESTART] = on_restart,    [HC_SV_ADMIN_SAY] = on_say,
+    [HC_SV_ADMIN_TRACE] = on_trace,
 };
 
 /// The command of the path; HC_SV_ADMIN_COMMAND_COUNT: there is none.
@@ -624,10 +641,16 @@ static void on_request(struct evhttp_request *request, void *context) {
         hc_sv_http_reply(request, code, why);
         return;
     }
-    if (id == HC_SV_ADMIN_COMMAND_COUNT)
+    if (id == HC_SV_ADMIN_COMMAND_COUNT) {
         hc_sv_inspector_answer(admin->inspector, request);
-    else if (read_parameters(admin, request, &hc_sv_admin_commands[id]))
+        return;
+    }
+    struct hc_trace_track *track = hc_sv_tracing_get(&admin->control->setting->tracing->control);
+    hc_trace_span span = hc_trace_begin(track, "request");
+    hc_trace_text(track, span, "command", hc_sv_admin_commands[id].name);
+    if (read_parameters(admin, request, &hc_sv_admin_commands[id]))
         answers[id](admin, request, admin->given[0].number);
+    hc_trace_end(track, span);
 }
 
 // ---- Lifecycle ----------------------------------------------------------------------------------

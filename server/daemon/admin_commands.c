@@ -33,8 +33,9 @@ unsigned hc_sv_admin_parameters(const struct hc_sv_admin_command *command,
         at += parameter->optional;
         size_t size = strcspn(at, " ]");
         snprintf(parameter->name, sizeof(parameter->name), "%.*s", (int)size, at);
-        parameter->is_text =
-            strcmp(parameter->name, "text") == 0 || strcmp(parameter->name, "where") == 0;
+        parameter->is_text = strcmp(parameter->name, "text") == 0 ||
+                             strcmp(parameter->name, "where") == 0 ||
+                             strcmp(parameter->name, "file") == 0;
         at += size;
     }
     return count;

@@ -1,7 +1,7 @@
 /// The commands of the admin face: paths of the daemon, and commands of hindcastctl.
 ///
 /// X(id, name, METHOD, parameters, sentence): METHOD /name, with these parameters, those in
-/// brackets optional. `text` and `where` are texts, all others numbers.
+/// brackets optional. `text`, `where` and `file` are texts, all others numbers.
 #pragma once
 
 #include <stdbool.h>
@@ -30,6 +30,9 @@
     X(DRAIN, "drain", POST, "seconds [where] [text]",                                              \
       "Admit nobody any more, and end the server once nobody plays, or after so many seconds. "    \
       "The players are told so, with the address of another server and a text if they are given")  \
+    X(TRACE, "trace", POST, "file",                                                                \
+      "Write a trace into a new file, an absolute path on the server's machine, in place of the "  \
+      "present one; off: end it. The log has the result")                                          \
     X(RESTART, "restart", POST, "",                                                                \
       "End the server as on SIGUSR2: its clients come back to the server that is started next")
 

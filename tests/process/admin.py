@@ -90,7 +90,7 @@ def hostile(at):
         must(f"Host: {host}", ask(at, "/status", headers={"Host": host})[0], (400, 403))
     for host in ("localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:80"):
         must(f"Host: {host}", ask(at, "/healthz", headers={"Host": host})[0], (200,))
-    for path, body in (("/kick", "user=1"), ("/say", "text=a"), ("/ban", "user=1"), ("/reload", ""), ("/restart", ""), ("/drain", "seconds=1"), ("/snapshot-rate", "hz=1")):
+    for path, body in (("/kick", "user=1"), ("/say", "text=a"), ("/ban", "user=1"), ("/reload", ""), ("/restart", ""), ("/trace", "file=off"), ("/drain", "seconds=1"), ("/snapshot-rate", "hz=1")):
         must(f"GET {path}", ask(at, path)[0], (405,))
         for origin in ("http://evil.example", "null", "http://localhost.evil.example", "https://localhost"):
             must(f"Origin: {origin}", ask(at, path, "POST", {"Origin": origin}, body=body)[0], (403,))

@@ -166,7 +166,7 @@ check "four users play" await shows "$work/orders.err" " joined " 4
 check "hindcastctl shows the status" exits 0 status
 check "which names them" status_is '{x["client_id"] for x in c} == {"1", "2", "3", "4"}'
 check "and its help names each command" sh -c "'$bin/hindcastctl' --help >'$work/help' &&
-    for c in status metrics healthz readyz kick say ban unban reload snapshot-rate drain restart; do grep -q \"^ *\$c\" '$work/help' || exit 1; done"
+    for c in status metrics healthz readyz kick say ban unban reload snapshot-rate drain trace restart; do grep -q \"^ *\$c\" '$work/help' || exit 1; done"
 check "a wrong command" exits 2 dance
 check "a wrong number" exits 2 kick -- -1
 check "a number too many" exits 2 reload 1

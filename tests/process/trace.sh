@@ -37,6 +37,35 @@ check "the threads have tracks, too" trace ticks hindcastd 'sum(a["datagrams"] f
 check "the log says how it ended" grep -q " trace-ended file=.* records=[1-9][0-9]* dropped=0" "$work/server.err"
 check "nothing is wrong in the match" report bots 'c["hash_mismatches"] == 0 and c["connections_lost"] == 0'
 
+# Begun and ended by order, beside another reader of rewinds, the inspector.
+serve ordered --admin 127.0.0.1:0
+ordered=$pid
+at=
+opened() {
+    at=$(sed -n 's/.* admin-open at=\([^ ]*\) .*/\1/p' "$work/ordered.err")
+    [ -n "$at" ]
+}
+await opened
+ctl() {
+    "$bin/hindcastctl" --admin "$at" trace "$@"
+}
+start players hindcast-bot --connect "127.0.0.1:$port" --count 4 --latency 80 --timing rewind
+players=$pid
+check "no trace can be ended" ctl off
+check "a relative path is none" sh -c "! '$bin/hindcastctl' --admin '$at' trace here.json"
+check "a trace begins by order" ctl "$work/order.json"
+check "once there are rewinds" await sh -c "[ \$(grep -c '\"late input\"' '$work/order.json') -gt 40 ]"
+check "it ends by order" ctl off
+check "as the log says" await grep -q " trace-ended file=.*order.json" "$work/ordered.err"
+check "and is whole" trace order hindcastd whole 'inside("step", "tick") == len(all["step"]) > 10' \
+    'len(all["late input"]) > 40'
+check "no order overwrites a file" ctl "$work/order.json"
+check "as the log says, too" await grep -q " trace-failed why=.*File exists" "$work/ordered.err"
+kill -TERM "$players"
+finish "$players"
+kill -TERM "$ordered"
+finish "$ordered"
+
 # Bounds, and files that cannot be written.
 refused() {
     pattern=$1
@@ -53,14 +82,14 @@ check "so is a file that is none" refused "hindcastd: --trace '$work/fifo': " \
     "$bin/hindcastd" --dev --port 0 --bind 127.0.0.1 --trace "$work/fifo"
 check "also by hindcast-check" refused "hindcast-check: --trace '/nonexistent/t': No such file" \
     "$bin/hindcast-check" --histories 1 --trace /nonexistent/t
-serve full --trace "$work/full.json" --trace-limit 1 --tick-rate 240 --npcs 7 --force-rewind 1
+serve full --trace "$work/limit.json" --trace-limit 1 --tick-rate 240 --npcs 7 --force-rewind 1
 full=$pid
 check "a trace ends at its limit" await grep -q " trace-full .*bytes=9[0-9]\{5\} " "$work/full.err"
-check "and is whole" trace full hindcastd whole
-first=$(stat -c %s "$work/full.json")
+check "and is whole" trace limit hindcastd whole
+first=$(stat -c %s "$work/limit.json")
 kill -TERM "$full"
 finish "$full"
-check "the server has played on, and left it" sh -c "[ $first = $(stat -c %s "$work/full.json") ]"
+check "the server has played on, and left it" sh -c "[ $first = $(stat -c %s "$work/limit.json") ]"
 (
     ulimit -f 200 # blocks of 512 bytes: of this file, and of the others
     exec "$bin/hindcastd" --dev --port 0 --bind 127.0.0.1 --tick-rate 240 --npcs 7 --force-rewind 1 --trace "$work/disk.json" \
@@ -73,12 +102,12 @@ check "what it took is a trace" trace disk hindcastd 'len(all["tick"]) > 50'
 kill -TERM "$disk"
 finish "$disk"
 check "and the server ends as ever" test "$status" = 0
-serve killed --trace "$work/killed.json"
+serve killed --trace "$work/early.json"
 killed=$pid
-check "a trace is written while its server plays" await sh -c "[ \$(grep -c '\"tick\"' '$work/killed.json') -gt 20 ]"
+check "a trace is written while its server plays" await sh -c "[ \$(grep -c '\"tick\"' '$work/early.json') -gt 20 ]"
 kill -9 "$killed"
 finish "$killed"
-check "that of a killed one can be read" trace killed hindcastd 'not whole and len(all["tick"]) > 10'
+check "that of a killed one can be read" trace early hindcastd 'not whole and len(all["tick"]) > 10'
 
 # The other programs.
 check "a check runs" "$bin/hindcast-check" --histories 3 --trace "$work/check.json"
