@@ -1,6 +1,7 @@
 /// Attacks on a real daemon: floods, kill -9, and hostile names in its log.
 #define _GNU_SOURCE // memmem, getloadavg
 
+#include "client/client.h"
 #include "common/programs/clock.h"
 #include "hindcast/check.h"
 #include "tests/attack/flood.h"
@@ -433,6 +434,12 @@ void attack_daemon_log(struct attack *attack) {
 
 // ---- Many matches -------------------------------------------------------------------------------
 
+/// Whether a client plays again and has a ticket of that session. Without it its next CONNECT would
+/// name the match of the session before, which may be full.
+static bool is_back(const struct loopback_client *client) {
+    return client->back_us != 0 && client->runner.client->link.ticket_seq != 0;
+}
+
 /// Kills the server and starts it with `matches`, under its clients; counts those that play again.
 static void restart_with(struct attack *attack, struct loopback_server *server,
                          struct loopback_clients *crowd, unsigned honest, unsigned matches) {
@@ -449,15 +456,15 @@ static void restart_with(struct attack *attack, struct loopback_server *server,
         loopback_run(crowd, SECOND_US / 20);
         back = 0;
         for (unsigned i = 0; i < honest; i++)
-            back += crowd->clients[i].back_us != 0;
+            back += is_back(&crowd->clients[i]);
     }
     for (unsigned i = 0; i < honest; i++) {
         const struct loopback_client *client = &crowd->clients[i];
-        attack_require(attack, client->back_us != 0,
+        attack_require(attack, is_back(client),
                        "client %u waits with %u matches: state %d, event %d, deny %d, loss %d", i,
                        matches, hc_client_state(client->runner.client), client->last.kind,
                        client->last.deny, client->last.loss);
-        attack_try(attack, client->back_us == 0);
+        attack_try(attack, !is_back(client));
     }
 }
 
