@@ -8,16 +8,20 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
     STACK = 128 << 10, ///< bytes for the handlers
-    LINE_S = 10,       ///< the search for the line may take so long
+    LINE_S = 5,        ///< the search for the line may take so long
+    LOOK_MS = 10,      ///< the search is looked at so often
     WORDS = 2048,      ///< bytes of the last words
     FACTS = 512,       ///< bytes of the facts in them
 };
@@ -39,9 +43,13 @@ static struct {
     bool json;
     unsigned (*describe)(struct hc_crash_fact facts[static HC_CRASH_FACTS_MAX]); ///< NULL: nothing
     void (*end)(void);                                                           ///< NULL: nothing
-    volatile sig_atomic_t begun;
+    atomic_flag begun;
     pthread_t thread; ///< the thread that crashed first, once it has `begun`
-} crash;
+    int number;       ///< its signal
+    const void *place;
+    char facts[FACTS];
+    volatile sig_atomic_t ends; ///< end() runs or has run, and nothing is said yet
+} crash = {.begun = ATOMIC_FLAG_INIT};
 
 static void on_crash(int number);
 
@@ -114,42 +122,72 @@ static void make_plain(char *text) {
             *text = '?';
 }
 
+/// In the child: says where, with the line.
+static _Noreturn void say_line(int number, const char *facts, const void *place) {
+    char text[HC_PLACE_TEXT] = "an unknown place";
+    sigset_t alarms;
+    for (unsigned i = 0; i < CRASHES; i++)
+        signal(crashes[i].number, SIG_DFL);
+    signal(SIGALRM, SIG_DFL);
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    pthread_sigmask(SIG_UNBLOCK, &alarms, NULL); // threads have it blocked
+    alarm(LINE_S);
+    if (place != NULL)
+        hc_place_line(place, text, sizeof(text));
+    make_plain(text);
+    say(number, facts, text);
+    _exit(0);
+}
+
+/// Waits until the child has said it; false: it has not, and is gone.
+static bool has_said(pid_t child) {
+    const struct timespec pause_of = {.tv_nsec = LOOK_MS * 1000000L};
+    int status = 1;
+    for (unsigned i = 0; child > 0 && i < (LINE_S + 1) * 1000 / LOOK_MS; i++) {
+        if (waitpid(child, &status, WNOHANG) != 0)
+            return status == 0;
+        nanosleep(&pause_of, NULL);
+    }
+    if (child > 0 && kill(child, SIGKILL) == 0)
+        (void)waitpid(child, &status, 0);
+    return false;
+}
+
 /// A child says it, because the search for the line allocates memory and runs a program: what the
 /// crash has damaged may hang or crash it. If it has said nothing, this process says the function.
-static void on_crash(int number) {
-    char text[HC_PLACE_TEXT] = "an unknown place", facts[FACTS];
-    while (crash.begun && !pthread_equal(crash.thread, pthread_self()))
-        pause(); // the thread that crashed first ends the process
-    signal(number, SIG_DFL);
-    if (crash.begun) {
-        raise(number);
-        return;
-    }
-    crash.thread = pthread_self();
-    crash.begun = 1;
-    const void *place = find_place(number);
-    describe(facts);
+static void say_last_words(void) {
+    char text[HC_PLACE_TEXT] = "an unknown place";
     pid_t child = _Fork();
-    if (child == 0) {
-        for (unsigned i = 0; i < CRASHES; i++)
-            signal(crashes[i].number, SIG_DFL);
-        signal(SIGALRM, SIG_DFL);
-        alarm(LINE_S);
-        if (place != NULL)
-            hc_place_line(place, text, sizeof(text));
-        make_plain(text);
-        say(number, facts, text);
-        _exit(0);
+    if (child == 0)
+        say_line(crash.number, crash.facts, crash.place);
+    if (has_said(child))
+        return;
+    if (crash.place != NULL)
+        hc_place_name(crash.place, text, sizeof(text));
+    make_plain(text);
+    say(crash.number, crash.facts, text);
+}
+
+/// The handlers stay until the end, so that another thread that crashes meanwhile waits too. A
+/// crash in crash.end() costs the rest of that alone.
+static void on_crash(int number) {
+    if (!atomic_flag_test_and_set(&crash.begun)) {
+        crash.thread = pthread_self();
+        crash.number = number;
+        crash.place = find_place(number);
+        describe(crash.facts);
+        crash.ends = 1;
+        if (crash.end != NULL)
+            crash.end();
+    } else
+        while (!pthread_equal(crash.thread, pthread_self()))
+            pause(); // the thread that crashed first ends the process
+    if (crash.ends) {
+        crash.ends = 0;
+        say_last_words();
     }
-    int status = 1;
-    if (child < 0 || waitpid(child, &status, 0) != child || status != 0) {
-        if (place != NULL)
-            hc_place_name(place, text, sizeof(text));
-        make_plain(text);
-        say(number, facts, text);
-    }
-    if (crash.end != NULL)
-        crash.end();
+    signal(number, SIG_DFL);
     raise(number);
 }
 

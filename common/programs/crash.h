@@ -20,7 +20,7 @@ struct hc_crash_fact {
 
 /// Lets a crash call both functions in its handler, so they may do only what is safe there:
 /// `describes`, in the thread that crashed, writes facts for the line and returns their number;
-/// `end` comes last.
+/// `end` comes after it, before the line, whose search takes seconds.
 void hc_crash_call(unsigned (*describes)(struct hc_crash_fact facts[static HC_CRASH_FACTS_MAX]),
                    void (*end)(void));
 

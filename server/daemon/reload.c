@@ -343,12 +343,12 @@ void hc_sv_reload_start(struct hc_sv_reload *reload) {
         read_files(reload);
 }
 
+static bool runs(const struct hc_sv_background *reader) {
+    return reader != NULL && hc_sv_background_runs(reader);
+}
+
 bool hc_sv_reload_runs(const struct hc_sv_reload *reload) {
-    const struct hc_sv_background *const all[] = {reload->config, reload->keys, reload->refused};
-    for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++)
-        if (all[i] != NULL && hc_sv_background_runs(all[i]))
-            return true;
-    return false;
+    return runs(reload->config) || runs(reload->keys) || runs(reload->refused);
 }
 
 void hc_sv_reload_close(struct hc_sv_reload *reload) {
