@@ -388,7 +388,7 @@ static void take_failure(struct hc_sv_agones *agones, struct line *line, int sta
 static void explain(const struct hc_sv_agones_answer *answer, char why[WHY_MAX]) {
     json_t *root = json_loadb(answer->body, answer->size, 0, NULL);
     const char *message = json_string_value(json_object_get(root, "message"));
-    snprintf(why, WHY_MAX, "%s", message != NULL ? message : "it gives no reason");
+    hc_sv_agones_copy(message != NULL ? message : "it gives no reason", why, WHY_MAX);
     json_decref(root);
 }
 

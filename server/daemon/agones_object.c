@@ -12,9 +12,18 @@ static const json_t *member(const json_t *json, const char *name, const char *ot
     return found != NULL ? found : json_object_get(json, other);
 }
 
+void hc_sv_agones_copy(const char *from, char *text, size_t size) {
+    size_t length = strlen(from);
+    if (length >= size)
+        for (length = size - 1; length > 0 && (from[length] & 0xc0) == 0x80;)
+            length--;
+    memcpy(text, from, length);
+    text[length] = '\0';
+}
+
 static void copy(char text[HC_SV_AGONES_WORD], const json_t *json) {
     const char *value = json_string_value(json);
-    snprintf(text, HC_SV_AGONES_WORD, "%s", value != NULL ? value : "");
+    hc_sv_agones_copy(value != NULL ? value : "", text, HC_SV_AGONES_WORD);
 }
 
 int64_t hc_sv_agones_number(const json_t *json) {

@@ -41,3 +41,6 @@ uint16_t hc_sv_agones_object_port(const json_t *json, const char *name);
 
 /// A whole number of at least 0, which may be a string of digits; -1: it is none.
 int64_t hc_sv_agones_number(const json_t *json);
+
+/// Copies UTF-8 to `text`, of `size` bytes with the zero, and cuts it between characters.
+void hc_sv_agones_copy(const char *from, char *text, size_t size);

@@ -68,6 +68,11 @@ START_TEST(a_long_text_of_an_object_is_cut) {
     snprintf(text, sizeof(text), "{\"status\": {\"state\": \"%s\"}}", word);
     ck_assert(read_object(text));
     ck_assert_uint_eq(strlen(object.word), HC_SV_AGONES_WORD - 1);
+    // Not within a character.
+    memcpy(word + HC_SV_AGONES_WORD - 2, "\xc3\xa9", 3);
+    snprintf(text, sizeof(text), "{\"status\": {\"state\": \"%s\"}}", word);
+    ck_assert(read_object(text));
+    ck_assert_uint_eq(strlen(object.word), HC_SV_AGONES_WORD - 2);
 }
 END_TEST
 
