@@ -141,7 +141,7 @@ static _Noreturn void say_line(int number, const char *facts, const void *place)
 }
 
 /// Waits until the child has said it; false: it has not, and is gone.
-static bool has_said(pid_t child) {
+static bool has_written(pid_t child) {
     const struct timespec pause_of = {.tv_nsec = LOOK_MS * 1000000L};
     int status = 1;
     for (unsigned i = 0; child > 0 && i < (LINE_S + 1) * 1000 / LOOK_MS; i++) {
@@ -154,14 +154,14 @@ static bool has_said(pid_t child) {
     return false;
 }
 
-/// A child says it, because the search for the line allocates memory and runs a program: what the
+/// A child writes it, because the search for the line allocates memory and runs a program: what the
 /// crash has damaged may hang or crash it. If it has said nothing, this process says the function.
 static void say_last_words(void) {
     char text[HC_PLACE_TEXT] = "an unknown place";
     pid_t child = _Fork();
     if (child == 0)
         say_line(crash.number, crash.facts, crash.place);
-    if (has_said(child))
+    if (has_written(child))
         return;
     if (crash.place != NULL)
         hc_place_name(crash.place, text, sizeof(text));
