@@ -14,12 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
     WAIT_S = 10,          ///< for each piece of an answer
     ANSWER_MAX = 1 << 28, ///< bytes
     ARGUMENTS_MAX = 1 + HC_SV_ADMIN_PARAMETERS,
+    WORDS_MAX = ARGUMENTS_MAX + 8, ///< of a command line; one too many is told as such
     WHY_MAX = 4500,
     EXIT_REFUSED = 1, ///< the server refuses, or cannot be reached
     EXIT_USAGE = 2,
@@ -30,6 +32,7 @@ struct request {
     const char *at, *password_file;
     const char *arguments[ARGUMENTS_MAX]; ///< [count] the command, and its parameters
     unsigned count;
+    bool console; ///< the commands are lines of standard input
     struct hc_sv_admin_address address;
     const struct hc_sv_admin_command *command;
 };
@@ -87,6 +90,9 @@ static void check_parameters(const struct request *request, struct argp_state *s
 static void check(struct request *request, struct argp_state *state) {
     if (request->count == 0)
         argp_error(state, "a command is needed");
+    request->console = request->count == 1 && strcmp(request->arguments[0], "console") == 0;
+    if (request->console)
+        return;
     enum hc_sv_admin_command_id id = hc_sv_admin_command_of(request->arguments[0]);
     if (id == HC_SV_ADMIN_COMMAND_COUNT)
         argp_error(state, "unknown command '%s'", request->arguments[0]);
@@ -134,6 +140,10 @@ static char *describe(void) {
         fprintf(out, "\n  %s%s%s\n%s.\n", command->name, command->parameters[0] != '\0' ? " " : "",
                 command->parameters, command->sentence);
     }
+    fputs("\n  console\nTakes commands line by line from standard input, until its end or 'exit'. "
+          "A text "
+          "of several words stands between double quotes.\n",
+          out);
     fputs("\nParameters in brackets may be left out, and are written NAME=VALUE, such as match=2.\n"
           "\nThe exit status is 0 if the server has done it, 1 if it refuses or cannot be reached, "
           "and 2 for a wrong command line. docs/OPERATING.md explains the answers.",
@@ -300,6 +310,75 @@ static int ask(const struct request *request) {
     return status;
 }
 
+// ---- The console --------------------------------------------------------------------------------
+
+/// Splits a line into words, in place; one of several words stands between double quotes. Returns
+/// their number, at most WORDS_MAX.
+static int split(char *line, char *words[static WORDS_MAX]) {
+    int count = 0;
+    for (char *at = line; count < WORDS_MAX; count++) {
+        at += strspn(at, " \t\r\n");
+        if (*at == '\0')
+            return count;
+        bool quoted = *at == '"';
+        words[count] = at += quoted;
+        at += strcspn(at, quoted ? "\"\r\n" : " \t\r\n");
+        if (*at != '\0')
+            *at++ = '\0';
+    }
+    return count;
+}
+
+/// In a child: becomes hindcastctl with these words.
+static _Noreturn void become(const struct request *request, char **words, int count) {
+    const char *argv[WORDS_MAX + 7] = {"hindcastctl", "--admin", request->at};
+    int argc = 3;
+    if (request->password_file != NULL) {
+        argv[argc++] = "--password-file";
+        argv[argc++] = request->password_file;
+    }
+    argv[argc++] = "--";
+    memcpy(argv + argc, words, (size_t)count * sizeof(*words));
+    execv("/proc/self/exe", (char **)argv); // which changes none of them
+    perror("hindcastctl");
+    _exit(EXIT_REFUSED);
+}
+
+/// Runs one line; returns its exit status.
+static int run_line(const struct request *request, char **words, int count) {
+    int status = EXIT_REFUSED;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        become(request, words, count);
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        perror("hindcastctl");
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_REFUSED;
+}
+
+/// Runs the lines of standard input; returns the exit status of the last one that failed, or 0.
+static int run_console(const struct request *request) {
+    bool prompts = isatty(STDIN_FILENO) != 0;
+    char *line = NULL, *words[WORDS_MAX];
+    size_t room = 0;
+    int result = 0;
+    for (;;) {
+        if (prompts) {
+            fputs("hindcast> ", stdout);
+            fflush(stdout);
+        }
+        if (getline(&line, &room, stdin) < 0)
+            break;
+        int count = split(line, words);
+        if (count > 0 && (strcmp(words[0], "exit") == 0 || strcmp(words[0], "quit") == 0))
+            break;
+        int status = count > 0 ? run_line(request, words, count) : 0;
+        result = status != 0 ? status : result;
+    }
+    free(line);
+    return result;
+}
+
 /// The address without --admin.
 static const char *usual_at(void) {
     const char *from_environment = getenv("HINDCAST_ADMIN");
@@ -321,7 +400,7 @@ int main(int argc, char **argv) {
     if (text == NULL || sodium_init() < 0)
         return EXIT_REFUSED;
     argp_parse(&argp, argc, argv, 0, NULL, &request);
-    int status = ask(&request);
+    int status = request.console ? run_console(&request) : ask(&request);
     free(text);
     return status;
 }

@@ -246,10 +246,11 @@ static void wake_by_handshakes(struct hc_sv_runner *runner, bool wakes) {
                              : event_del(runner->readable[i][lane]));
 }
 
-/// Starts the next tick's time budget of handshakes, and reads their lanes again.
+/// Starts the next tick's time budget of handshakes, and reads their lanes again. Before a restart
+/// they wait in the socket: if the next server inherits it, it answers them at once.
 static void renew_handshake_budget(struct hc_sv_worker *worker) {
     hc_sv_time_budget_renew(&worker->handshake_budget);
-    wake_by_handshakes(worker->runner, true);
+    wake_by_handshakes(worker->runner, !worker->restarts);
     event_add(worker->runner->mail, NULL);
 }
 
@@ -543,6 +544,7 @@ static void obey(struct hc_sv_worker *worker) {
         worker->stopping = true;
         worker->restarts = orders.restarts;
         worker->restart_s = orders.restart_s;
+        wake_by_handshakes(worker->runner, !worker->restarts);
     }
     for (struct hc_sv_match *match = NULL;
          (match = hc_sv_worker_next_match(worker, match)) != NULL;) {

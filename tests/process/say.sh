@@ -43,6 +43,13 @@ check "and to a user in a match" exits 0 "^said$" say "to user 4" match=2 user=4
 check "the match hears it" heard two "to match 2"
 check "the user does" heard one "to user 1"
 check "and the other user" heard two "to user 4"
+says_lines() {
+    printf '%s\n' 'nonsense' 'say "from the console" match=2' '' exit 'say "after the end"' |
+        "$bin/hindcastctl" --admin "unix:$work/admin" console >"$work/console" 2>&1
+    [ $? -eq 2 ] && grep -q "unknown command 'nonsense'" "$work/console" && grep -q '^said$' "$work/console"
+}
+check "the console runs each line, tells of a wrong one, and ends at exit" says_lines
+check "its words are heard" heard two "from the console"
 request() {
     python3 - "$work/admin" "$@" <<'PYTHON'
 import socket, sys
@@ -91,5 +98,5 @@ for line in "the server says: $words" "the server says: in JSON" "to user 1" "; 
 done
 check "who was not told does not know" sh -c "! grep -q 'to match 2\\|to user 4' '$work/one.err' && ! grep -q 'to user 1\\|JSON' '$work/two.err'"
 check "the reports count the notices" report one \
-    '4 <= c["notices"] <= 2 * 3 + 1 and 4 <= of("two")["client"]["notices"] <= 2 * 3 + 1 and of("talks")["server"]["notices"] == 8'
+    '4 <= c["notices"] <= 2 * 3 + 1 and 4 <= of("two")["client"]["notices"] <= 2 * 4 + 1 and of("talks")["server"]["notices"] == 9'
 end
