@@ -98,9 +98,10 @@ class Ground:
         self.commands = {entry["output"]: shlex.split(entry["command"]) for entry in commands}
         run("ninja", "-C", self.objects, "-j", WORKERS,
             *(output for output in self.commands if re.fullmatch(pattern, output)))
-        # The product's objects; tests/ compiles some of its files once more.
+        # The product's objects; tests/ compiles some of its files once more, and the build generates others.
         self.object_of = {str(Path(entry["file"]).relative_to(self.tree)): entry["output"] for entry in commands
-                          if entry["file"].endswith(".c") and entry["output"].startswith("CMakeFiles/")}
+                          if entry["file"].endswith(".c") and entry["output"].startswith("CMakeFiles/")
+                          and Path(entry["file"]).is_relative_to(self.tree)}
 
     def copy_sources(self) -> None:
         """A file that equals its copy keeps the copy's time, so it is not compiled again."""
