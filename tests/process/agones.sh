@@ -133,7 +133,13 @@ check "the capacities are those of the server" holds \
     "s['rooms']['capacity'] == 2 and s['players']['capacity'] == 8" $AWAIT
 put '{"state": "Allocated", "allocated": "first", "rooms": 2, "values": ["2", "777"]}'
 check "an allocation is noticed" await lines life "agones-allocated at=first" 1
-start players hindcast-bot --connect "127.0.0.1:$port" --count 3 --token "$work/first"
+# The promised one comes first: the server has seen it once it has listed the others.
+sed -n 2p "$work/first" >"$work/promised"
+sed -n '1p; 3p' "$work/first" >"$work/others"
+start promised hindcast-bot --connect "127.0.0.1:$port" --count 1 --token "$work/promised"
+promised=$pid
+check "a promised player joins" await shows "$work/life.err" " joined " 1
+start players hindcast-bot --connect "127.0.0.1:$port" --count 2 --token "$work/others"
 bots=$pid
 check "the players are in the list, also one whom the allocator has promised" holds \
     "sorted(players) == ['1', '2', '3', '777']" $AWAIT
@@ -141,8 +147,9 @@ check "promised rooms stay" holds "rooms == 2"
 put '{"allocated": "second"}'
 check "another allocation is noticed" await lines life "agones-allocated at=second" 1
 check "repeated events are one" lines life "agones-allocated" 2
-kill -TERM "$bots"
+kill -TERM "$bots" "$promised"
 finish "$bots"
+finish "$promised"
 check "players who leave are taken out of the list, and their room out of the counter" holds \
     "players == ['777'] and rooms == 1" $AWAIT
 echo "agones-empty-after = 1" >"$work/life.conf"
