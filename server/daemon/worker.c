@@ -7,6 +7,7 @@
 #include "common/programs/clock.h"
 #include "common/programs/loop.h"
 #include "hindcast/check.h"
+#include "server/daemon/activation.h"
 #include "server/daemon/routing.h"
 #include "server/daemon/runner.h"
 #include "server/daemon/wall_clock.h"
@@ -246,11 +247,17 @@ static void wake_by_handshakes(struct hc_sv_runner *runner, bool wakes) {
                              : event_del(runner->readable[i][lane]));
 }
 
-/// Starts the next tick's time budget of handshakes, and reads their lanes again. Before a restart
-/// they wait in the socket: if the next server inherits it, it answers them at once.
+/// Whether handshakes wait in the socket for the next server, which inherits it and answers them at
+/// once. Otherwise this server denies them with the time after which the next one is there.
+static bool leaves_handshakes(const struct hc_sv_worker *worker) {
+    const struct hc_sv_activation *activation = worker->setting->options->activation;
+    return worker->restarts && activation != NULL && activation->games > 0;
+}
+
+/// Starts the next tick's time budget of handshakes, and reads their lanes again.
 static void renew_handshake_budget(struct hc_sv_worker *worker) {
     hc_sv_time_budget_renew(&worker->handshake_budget);
-    wake_by_handshakes(worker->runner, !worker->restarts);
+    wake_by_handshakes(worker->runner, !leaves_handshakes(worker));
     event_add(worker->runner->mail, NULL);
 }
 
@@ -544,7 +551,7 @@ static void obey(struct hc_sv_worker *worker) {
         worker->stopping = true;
         worker->restarts = orders.restarts;
         worker->restart_s = orders.restart_s;
-        wake_by_handshakes(worker->runner, !worker->restarts);
+        wake_by_handshakes(worker->runner, !leaves_handshakes(worker));
     }
     for (struct hc_sv_match *match = NULL;
          (match = hc_sv_worker_next_match(worker, match)) != NULL;) {
