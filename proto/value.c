@@ -153,13 +153,16 @@ static void compare(const struct hc_value_table *table, const uint8_t *a, const 
         add_changes(out, table, at, load_word(a + at, 1), load_word(b + at, 1));
 }
 
-/// Appends the residuals of the changed fields.
+/// Appends the residuals of the changed fields. A value that does not fit its field and differs
+/// above its bits alone has none: it is sent as another one, and the client finds out.
 static void put_fields(struct hc_bits_writer *bits, const struct hc_value_table *table,
                        const struct changes *changes) {
     uint64_t fields = changes->fields;
     for (unsigned i = 0; i < changes->count; i++, fields &= fields - 1) {
         const struct hc_value_field *field = &table->fields[__builtin_ctzll(fields)];
-        hc_bits_put_residual(bits, changes->by[i], field->bits, field->golomb);
+        uint32_t by = changes->by[i];
+        hc_bits_put_residual(bits, by << (32 - field->bits) != 0 ? by : 1, field->bits,
+                             field->golomb);
     }
 }
 

@@ -26,9 +26,13 @@ NOT_PARSING = [
     (file, name, "it reads nothing of a peer's: it writes, or makes text")
     for file, name in (("proto/compare.c", "put_entity"), ("proto/compare.c", "hc_differs_put"),
                        ("proto/compare.c", "hc_difference_text"), ("proto/message.c", "put_desync"),
-                       ("proto/message.c", "hc_close_text"))
+                       ("proto/message.c", "hc_close_text"), ("proto/notice.c", "hc_notice_line"),
+                       ("proto/notice.c", "size_of"), ("proto/notice.c", "hc_notice_check"),
+                       ("proto/notice.c", "put_text"), ("proto/notice.c", "hc_notice_put"),
+                       ("proto/connection.c", "hc_connection_farewell"), ("proto/seal.c", "hc_seal_farewell"))
 ] + [
     ("server/spent_tokens.c", "hc_sv_spent_void", "the server's owner or its game ends a session"),
+    ("client/link/link.c", "hc_cl_link_room", "it says how much is sent, by what is in flight"),
     ("client/world/world.c", "hc_cl_world_choose_display", "the client's game chooses what is shown"),
     ("client/world/snapshot_reader.c", "hc_cl_snapshot_reader_compare", "it compares a value that was read already"),
 ]

@@ -198,6 +198,41 @@ START_TEST(any_bits_fail_or_read_as_fields_that_fit) {
 }
 END_TEST
 
+/// Changes the first field that is smaller than its member, above its bits. False: there is none.
+static bool overflow(const struct value_case *t) {
+    for (uint32_t e = 0; e < hc_unit_count(&t->world, t->unit); e++) {
+        const struct hc_kind *kind =
+            hc_world_kind(&t->world, (hc_entity)(hc_unit_first(&t->world, t->unit) + e));
+        for (unsigned f = 0; f < kind->field_count && t->sent.value.presence[e] == HC_ALIVE; f++) {
+            const struct hc_field *field = &kind->fields[f];
+            if (field->bits >= 8 * field->size || field->is_signed)
+                continue;
+            t->sent.value.states[(size_t)e * t->world.stride + field->offset + field->bits / 8] ^=
+                (uint8_t)(1u << field->bits % 8);
+            return true;
+        }
+    }
+    return false;
+}
+
+START_TEST(a_value_that_does_not_fit_its_field_is_sent_as_one_that_does) {
+    static struct value_case t;
+    uint8_t data[BITS_ROOM];
+    unsigned count = 0;
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        random_case(round, &t);
+        if (overflow(&t)) {
+            size_t size = put(&t, data, sizeof data);
+            ck_assert_msg(size > 0 && get(&t, data, size), "round %u", round);
+            ck_assert(!hc_unit_equal(&t.world, t.unit, &t.read.value, &t.sent.value));
+            count++;
+        }
+        free_case(&t);
+    }
+    ck_assert_uint_gt(count, ROUNDS / 8);
+}
+END_TEST
+
 START_TEST(a_shortened_value_is_refused) {
     static struct value_case t;
     uint8_t whole[BITS_ROOM], cut[BITS_ROOM];
@@ -218,6 +253,7 @@ int main(void) {
     TCase *tc = tcase_create("value");
     tcase_add_test(tc, every_value_reads_back_with_any_input_changes);
     tcase_add_test(tc, any_bits_fail_or_read_as_fields_that_fit);
+    tcase_add_test(tc, a_value_that_does_not_fit_its_field_is_sent_as_one_that_does);
     tcase_add_test(tc, a_shortened_value_is_refused);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
