@@ -40,9 +40,11 @@ bool hc_sv_agones_players_read(struct hc_sv_agones_players *players, const json_
     }
     json_array_foreach(values, i, value) {
         const char *text = json_string_value(value);
-        if (text != NULL)
-            json_object_set_new(held, text,
-                                json_boolean(json_is_true(json_object_get(players->held, text))));
+        if (text == NULL)
+            continue;
+        bool of_session = json_is_true(json_object_get(players->held, text)) ||
+                          json_object_get(players->wanted, text) != NULL;
+        json_object_set_new(held, text, json_boolean(of_session));
     }
     json_decref(players->held);
     players->held = held;

@@ -193,6 +193,14 @@ START_TEST(a_promised_player_is_not_added_again_and_leaves_as_any_other) {
 }
 END_TEST
 
+START_TEST(a_player_who_came_before_the_list_was_read_leaves_it_as_any_other) {
+    hc_sv_agones_players_want(&players, 7);
+    ck_assert(read_list("{\"capacity\": \"4\", \"values\": [\"7\", \"9\"]}"));
+    hc_sv_agones_players_clear(&players);
+    ck_assert_str_eq(changes(false), "-7 ");
+}
+END_TEST
+
 START_TEST(a_list_that_was_read_again_keeps_whose_the_values_are) {
     ck_assert(read_list("{\"capacity\": 4, \"values\": null}"));
     hc_sv_agones_players_want(&players, 1);
@@ -283,6 +291,7 @@ int main(void) {
     tcase_add_checked_fixture(of_players, open_players, close_players);
     tcase_add_test(of_players, players_are_added_once_and_removed_when_they_have_left);
     tcase_add_test(of_players, a_promised_player_is_not_added_again_and_leaves_as_any_other);
+    tcase_add_test(of_players, a_player_who_came_before_the_list_was_read_leaves_it_as_any_other);
     tcase_add_test(of_players, a_list_that_was_read_again_keeps_whose_the_values_are);
     tcase_add_test(of_players, a_full_list_takes_no_more);
     tcase_add_test(of_players, an_answer_that_is_no_list_changes_nothing);
