@@ -1,4 +1,5 @@
 /// Tests proto/value: encoding and decoding with any input changes, and decoding of any bits.
+#include "common/byte_order.h"
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
 #include "proto/value.h"
@@ -207,7 +208,8 @@ static bool overflow(const struct value_case *t) {
             const struct hc_field *field = &kind->fields[f];
             if (field->bits >= 8 * field->size || field->is_signed)
                 continue;
-            t->sent.value.states[(size_t)e * t->world.stride + field->offset + field->bits / 8] ^=
+            unsigned at = field->bits / 8u, byte = HC_BIG_ENDIAN ? field->size - 1 - at : at;
+            t->sent.value.states[(size_t)e * t->world.stride + field->offset + byte] ^=
                 (uint8_t)(1u << field->bits % 8);
             return true;
         }
