@@ -18,16 +18,6 @@ is() {
     [ "$found" = "$value" ]
 }
 
-# serve_admin NAME ARGUMENTS...: as serve, with an admin face; sets $at.
-serve_admin() {
-    serve "$@"
-    opened() {
-        at=$(sed -n 's/.* admin-open at=\([^ ]*\) .*/\1/p' "$work/$name.err")
-        [ -n "$at" ]
-    }
-    await opened
-}
-
 # status_is EXPRESSION: it holds for the status s, its matches m, and the clients c of the first one.
 status_is() {
     admin get /status >"$work/status.json" && python3 - "$work/status.json" "$1" <<'PYTHON'

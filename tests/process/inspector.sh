@@ -11,16 +11,6 @@ look() {
     timeout "$AWAIT" python3 "$here/inspector.py" "$at" "$@"
 }
 
-# serve_admin NAME ARGUMENTS...: as serve, with an admin face; sets $at.
-serve_admin() {
-    serve "$@"
-    opened() {
-        at=$(sed -n 's/.* admin-open at=\([^ ]*\) .*/\1/p' "$work/$name.err")
-        [ -n "$at" ]
-    }
-    await opened
-}
-
 # status_of EXPRESSION: prints the value of an expression for the status s.
 status_of() {
     python3 "$here/admin.py" "$at" get /status | python3 -c "import json, sys; s = json.load(sys.stdin); print($1)"
