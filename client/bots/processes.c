@@ -3,6 +3,7 @@
 
 #include "client/bots/processes.h"
 
+#include "common/programs/write_all.h"
 #include "hindcast/check.h"
 
 #include <errno.h>
@@ -50,16 +51,8 @@ uint32_t hc_cl_processes_default(uint32_t clients) {
 // ---- In a process of the fleet ------------------------------------------------------------------
 
 static void put(int pipe, const void *bytes, size_t size) {
-    const uint8_t *at = bytes;
-    while (size > 0) {
-        ssize_t done = write(pipe, at, size);
-        if (done < 0 && errno != EINTR)
-            _exit(1); // the first process has ended
-        if (done > 0) {
-            at += done;
-            size -= (size_t)done;
-        }
-    }
+    if (!hc_write_all(pipe, bytes, size))
+        _exit(1); // the first process has ended
 }
 
 static void put_message(int pipe, enum kind kind, const void *bytes, size_t size) {

@@ -3,6 +3,8 @@
 
 #include "common/programs/library.h"
 
+#include "common/programs/write_all.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,22 +15,12 @@
 
 enum { PATH_MAX_BYTES = 4096, CHUNK = 65536 };
 
-static bool write_all(int to, const char *bytes, size_t size) {
-    for (size_t at = 0; at < size;) {
-        ssize_t done = write(to, bytes + at, size - at);
-        if (done < 0)
-            return false;
-        at += (size_t)done;
-    }
-    return true;
-}
-
 /// Copies all that is left of a file; false: failed, with errno.
 static bool copy_all(int from, int to) {
     char bytes[CHUNK];
     ssize_t got;
     while ((got = read(from, bytes, sizeof(bytes))) > 0)
-        if (!write_all(to, bytes, (size_t)got))
+        if (!hc_write_all(to, bytes, (size_t)got))
             return false;
     return got == 0;
 }

@@ -6,6 +6,7 @@
 #include "common/elapsed.h"
 #include "common/programs/clock.h"
 #include "common/programs/thread.h"
+#include "common/programs/write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -166,24 +167,12 @@ static void make_metadata(struct line *line, const char *name, uint32_t track, c
 
 // ---- Writing ------------------------------------------------------------------------------------
 
-/// Writes bytes at the end of the file; false: failed, see errno. A part may be written.
-static bool write_bytes(const struct file *file, const char *bytes, size_t size) {
-    size_t at = 0;
-    while (at < size) {
-        ssize_t written = write(file->descriptor, bytes + at, size - at);
-        if (written < 0 && errno != EINTR)
-            return false;
-        at += written > 0 ? (size_t)written : 0;
-    }
-    return true;
-}
-
 /// Ends the file as it stands, with the last record that is whole.
 static void finish(struct hc_trace *trace, enum hc_trace_report_kind kind, const char *why) {
     static const char end[] = "\n]\n";
     struct file *file = &trace->file;
     atomic_store(&trace->on, false);
-    if (write_bytes(file, end, strlen(end)))
+    if (hc_write_all(file->descriptor, end, strlen(end)))
         file->size += strlen(end);
     close(file->descriptor);
     file->descriptor = -1;
@@ -195,7 +184,7 @@ static void finish(struct hc_trace *trace, enum hc_trace_report_kind kind, const
 static bool flush(struct hc_trace *trace) {
     struct file *file = &trace->file;
     char why[HC_TRACE_WHY_MAX];
-    if (write_bytes(file, file->buffer, file->used)) {
+    if (hc_write_all(file->descriptor, file->buffer, file->used)) {
         file->size += file->used;
         file->used = 0;
         return true;

@@ -4,6 +4,7 @@
 #include "server/daemon/ban_file.h"
 
 #include "common/decimal.h"
+#include "common/programs/write_all.h"
 #include "server/daemon/refused_file.h"
 
 #include <errno.h>
@@ -115,7 +116,7 @@ static bool replace(const char *path, const char *text, mode_t mode) {
         return false;
     unlink(beside); // a change that ended with its process has left it
     int descriptor = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    bool good = descriptor >= 0 && hc_sv_owner_file_write(descriptor, text, strlen(text)) &&
+    bool good = descriptor >= 0 && hc_write_all(descriptor, text, strlen(text)) &&
                 fchmod(descriptor, mode) == 0 && fsync(descriptor) == 0;
     good = good && rename(beside, path) == 0;
     int error = errno;

@@ -4,6 +4,7 @@
 #include "server/daemon/key_file.h"
 
 #include "common/decimal.h"
+#include "common/programs/write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,11 +75,11 @@ static bool write_ring(int descriptor, const struct hc_token_ring *ring) {
         "# (0 after 255), and `hindcastd key --use` makes it the first; otherwise it is the former "
         "key.\n";
     char hex[HEX_SIZE + 1], line[LINE_MAX_SIZE];
-    bool good = hc_sv_owner_file_write(descriptor, comment, sizeof(comment) - 1);
+    bool good = hc_write_all(descriptor, comment, sizeof(comment) - 1);
     for (uint32_t i = 0; good && i < ring->count; i++) {
         sodium_bin2hex(hex, sizeof(hex), ring->keys[i].key, sizeof(ring->keys[i].key));
         int size = snprintf(line, sizeof(line), "%u %s\n", ring->keys[i].id, hex);
-        good = hc_sv_owner_file_write(descriptor, line, (size_t)size);
+        good = hc_write_all(descriptor, line, (size_t)size);
     }
     sodium_memzero(hex, sizeof(hex));
     sodium_memzero(line, sizeof(line));

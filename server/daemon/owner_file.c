@@ -125,20 +125,6 @@ bool hc_sv_owner_file_run(const void *order, void *out, char *why, size_t why_si
     return read_file(order, out, why, why_size);
 }
 
-bool hc_sv_owner_file_write(int descriptor, const char *bytes, size_t size) {
-    while (size > 0) {
-        ssize_t count = write(descriptor, bytes, size);
-        if (count > 0) {
-            bytes += count;
-            size -= (size_t)count;
-        } else if (count == 0 || errno != EINTR) {
-            errno = count == 0 ? ENOSPC : errno;
-            return false;
-        }
-    }
-    return true;
-}
-
 const char *hc_sv_owner_file_locate(const char *name, char *path, size_t size) {
     const char *directory = getenv("CREDENTIALS_DIRECTORY");
     if (directory == NULL || strchr(name, '/') != NULL)

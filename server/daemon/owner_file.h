@@ -41,9 +41,6 @@ const char *hc_sv_owner_file_locate(const char *name, char *path, size_t size);
 bool hc_sv_owner_file_read(const struct hc_sv_owner_file_kind *kind, const char *path, void *out,
                            char *why, size_t why_size);
 
-/// Writes all bytes of a file that is to replace another one. False: failed, see errno.
-bool hc_sv_owner_file_write(int descriptor, const char *bytes, size_t size);
-
 /// An order to read a file in the background (server/daemon/background.h).
 struct hc_sv_owner_file_order {
     const struct hc_sv_owner_file_kind *kind; ///< borrowed for ever
