@@ -6,9 +6,9 @@
 #include "common/programs/counters.h"
 #include "common/programs/crash.h"
 #include "common/programs/report.h"
+#include "common/programs/thread.h"
 #include "hindcast/check.h"
 #include "server/daemon/event_line.h"
-#include "common/programs/thread.h"
 #include "server/daemon/here.h"
 #include "server/daemon/wall_clock.h"
 
@@ -458,7 +458,6 @@ static void begin_world(struct hc_sv_match *match) {
     match->status = (struct hc_sv_status){.every_us = match->status.every_us,
                                           .match = match->shown,
                                           .ticks.count = match->report.work.worked_too_long,
-
                                           .remembered = match->status.remembered};
     begin_report(match);
     hc_sv_match_update_placement(match);
